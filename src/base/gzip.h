@@ -15,6 +15,20 @@ enum lode_gzip_end {
     LODE_GZIP_MEMORY
 };
 
+/*
+ * What a file may unpack to beyond a floor, as a multiple of its size. Deflate reaches 1032,
+ * profiles reach 50; text of one recursion reaches more in files that are below the floor.
+ */
+enum {
+    LODE_GZIP_FLOOR = 1 << 23,
+    LODE_GZIP_RATIO = 64
+};
+
+static inline uint64_t lode_gzip_allowed(uint64_t packed)
+{
+    return LODE_GZIP_FLOOR + (packed < UINT64_MAX / LODE_GZIP_RATIO / 2 ? packed : 0) * LODE_GZIP_RATIO;
+}
+
 /* Whether bytes begin like a gzip member. */
 bool lode_gzip_begins(struct lode_range bytes);
 /*

@@ -81,10 +81,10 @@ static lode_status too_many(lode_error *error, const char *what, uint64_t most)
 static lode_status keep(struct lode_description *self, const char *string, const char **out,
                         lode_error *error)
 {
-    size_t size = strlen(string) + 1;
     *out = string;
     if (self->keeps_strings)
         return LODE_OK;
+    size_t size = strlen(string) + 1;
     char *copy = lode_arena_alloc(&self->arena, size, 1);
     LODE_TRY_ALLOC(copy, error);
     *out = memcpy(copy, string, size);

@@ -14,7 +14,8 @@ static int compare_numbers(uint64_t a, uint64_t b)
 
 static int compare_strings(const char *a, const char *b)
 {
-    return strcmp(a ? a : "", b ? b : "");
+    /* Names are often the same string, which may be long. */
+    return a == b ? 0 : strcmp(a ? a : "", b ? b : "");
 }
 
 /* Until modules and files are sorted, `index` is their number. */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include <inttypes.h>
 #include <string.h>
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
@@ -24,7 +25,8 @@ static bool add_entry(struct lode_import *self)
 
 bool lode_import_open(struct lode_import *self)
 {
-    *self = (struct lode_import){.default_metric = LODE_NONE};
+    *self = (struct lode_import){
+        .default_metric = LODE_NONE, .most_contexts = LODE_IMPORT_CONTEXTS, .most_cells = LODE_IMPORT_CELLS};
     lode_frames_init(&self->frames);
     lode_map_init(&self->row_of);
     lode_arena_init(&self->arena, SIZE_MAX);
@@ -32,6 +34,19 @@ bool lode_import_open(struct lode_import *self)
     lode_array_init(&self->profiles, sizeof(lode_id), UINT32_MAX - 1);
     lode_array_init(&self->rows, sizeof(uint64_t), LODE_IMPORT_CELLS);
     return lode_content_tree_open(&self->tree, sizeof(struct lode_tree_node)) && add_entry(self);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+void lode_import_limit(struct lode_import *self, uint64_t file_size, uint64_t bytes)
+{
+    self->counted = file_size < bytes / LODE_IMPORT_PACKED ? file_size * LODE_IMPORT_PACKED : bytes;
+    self->most_contexts =
+        smaller(LODE_IMPORT_FLOOR + self->counted / LODE_IMPORT_CONTEXT, LODE_IMPORT_CONTEXTS);
+    self->most_cells = smaller(LODE_IMPORT_FLOOR + self->counted / LODE_IMPORT_CELL, LODE_IMPORT_CELLS);
 }
 
 void lode_import_close(struct lode_import *self)
@@ -176,9 +191,9 @@ lode_status lode_import_step(struct lode_import *self, uint32_t frame, uint32_t 
     uint32_t child = lode_content_tree_child(&self->tree, *context, frame);
     LODE_TRY_ALLOC(child != 0, error);
     *context = child;
-    if (self->tree.count > LODE_IMPORT_CONTEXTS)
+    if (self->tree.count > self->most_contexts)
         return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
-                         "the samples have more than %d calling contexts", LODE_IMPORT_CONTEXTS);
+                         "the samples have more than %" PRIu64 " calling contexts", self->most_contexts);
     return LODE_OK;
 }
 
@@ -190,9 +205,9 @@ static lode_status find_row(struct lode_import *self, uint64_t key, uint32_t *ro
     *row = *slot;
     if (!added)
         return LODE_OK;
-    if ((self->rows.count + 1) * self->metrics.count > LODE_IMPORT_CELLS)
-        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "the samples have more than %d values",
-                         LODE_IMPORT_CELLS);
+    if ((self->rows.count + 1) * self->metrics.count > self->most_cells)
+        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
+                         "the samples have more than %" PRIu64 " values", self->most_cells);
     if (self->sums.item_size == 0)
         lode_array_init(&self->sums, self->metrics.count * sizeof(lode_wide), LODE_IMPORT_CELLS);
     uint64_t *kept = lode_array_push(&self->rows);

@@ -30,10 +30,21 @@ static inline void lode_wide_add(lode_wide *sum, lode_wide value, uint64_t *over
 enum {
     LODE_IMPORT_NAME = 1 << 20,     /* bytes of a name; the rest is cut off */
     LODE_IMPORT_CONTEXTS = 1 << 24, /* limits of what one file may become */
-    LODE_IMPORT_CELLS = 1 << 25,    /* contexts with values times metrics */
-    LODE_IMPORT_VALUES = 1 << 26,
+    LODE_IMPORT_CELLS = 1 << 25,    /* contexts with values, and those above, times metrics */
     LODE_IMPORT_METRICS = 4096,
     LODE_IMPORT_ENTRY = 1 /* the context above all stacks; the root has samples without one */
+};
+
+/*
+ * What a file may become is bounded by its size, above a floor that small files do not exceed.
+ * Real profiles have at most one context in 6 bytes and one cell in 2, and the larger a file is,
+ * the more its stacks have in common. A byte of a gzip file counts as no more than 8.
+ */
+enum {
+    LODE_IMPORT_FLOOR = 1 << 18, /* contexts; cells */
+    LODE_IMPORT_CONTEXT = 2,     /* bytes for each context more */
+    LODE_IMPORT_CELL = 1,        /* bytes for each cell more */
+    LODE_IMPORT_PACKED = 8       /* bytes that a packed one counts for */
 };
 
 /* What had to be changed in a string. */
@@ -46,11 +57,13 @@ enum {
 struct lode_import {
     struct lode_frames frames;
     struct lode_content_tree tree;
-    struct lode_array metrics;  /* const char *: names */
-    struct lode_array profiles; /* lode_id: tuples of one id */
-    struct lode_map row_of;     /* from profile and context to the row of sums */
-    struct lode_array rows;     /* uint64_t: profile << 32 | context */
-    struct lode_array sums;     /* lode_wide: [row][metric], in units of 2^-shift */
+    struct lode_array metrics;          /* const char *: names */
+    struct lode_array profiles;         /* lode_id: tuples of one id */
+    struct lode_map row_of;             /* from profile and context to the row of sums */
+    struct lode_array rows;             /* uint64_t: profile << 32 | context */
+    struct lode_array sums;             /* lode_wide: [row][metric], in units of 2^-shift */
+    uint64_t counted;                   /* bytes that limits are derived from */
+    uint64_t most_contexts, most_cells; /* limits of this file */
     unsigned shift;
     uint32_t default_metric;  /* or LODE_NONE */
     uint64_t overflows;       /* sums that left 128 bits and stay at their limit */
@@ -63,6 +76,9 @@ struct lode_import {
 /* False if out of memory. Free it in every case. */
 bool lode_import_open(struct lode_import *self);
 void lode_import_close(struct lode_import *self);
+
+/* Sets limits by the size of the file, and by what it unpacks to, which may be the same. */
+void lode_import_limit(struct lode_import *self, uint64_t file_size, uint64_t bytes);
 
 /* The number of a string after cleaning it; `changes` gets more bits. */
 lode_status lode_import_string(struct lode_import *self, const void *bytes, size_t size, uint32_t *number,

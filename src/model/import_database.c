@@ -5,6 +5,7 @@
 #include "model/block_builder.h"
 #include "model/database.h"
 #include "model/import_parts.h"
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -53,10 +54,10 @@ struct cell {
 struct adding {
     struct lode_import *import;
     const lode_context *nodes;
-    struct lode_array touched;               /* uint32_t: ids, rising */
-    uint32_t *position;                      /* by id: 1 + where it is in touched; 0 */
-    lode_wide *execution, *function, *point; /* of one metric, by position */
-    struct cell *cells;                      /* [position][metric] */
+    struct lode_array touched;       /* uint32_t: ids, rising */
+    uint32_t *position;              /* by id: 1 + where it is in touched; 0 */
+    lode_wide *execution, *function; /* of one metric, by position */
+    struct cell *cells;              /* [position][metric] */
 };
 
 static lode_status touch(struct adding *self, uint32_t id, lode_error *error)
@@ -83,14 +84,13 @@ static lode_status touch_all(struct adding *self, const struct source_row *rows,
         qsort(ids, touched, sizeof *ids, lode_compare_u32);
     for (uint32_t i = 0; i < touched; i++)
         self->position[ids[i]] = i + 1;
-    if (touched * metrics > LODE_IMPORT_CELLS)
+    if (touched * metrics > self->import->most_cells)
         return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET,
-                         "contexts times metrics are more than %d", LODE_IMPORT_CELLS);
+                         "contexts times metrics are more than %" PRIu64, self->import->most_cells);
     self->execution = malloc((touched + 1) * sizeof *self->execution);
     self->function = malloc((touched + 1) * sizeof *self->function);
-    self->point = malloc((touched + 1) * sizeof *self->point);
     self->cells = malloc((touched * metrics + 1) * sizeof *self->cells);
-    LODE_TRY_ALLOC(self->execution && self->function && self->point && self->cells, error);
+    LODE_TRY_ALLOC(self->execution && self->function && self->cells, error);
     return LODE_OK;
 }
 
@@ -109,12 +109,13 @@ static void add_metric(struct adding *self, const struct source_row *rows, size_
     const lode_wide *sums = self->import->sums.items;
     const uint32_t *ids = self->touched.items;
     uint64_t *overflows = &self->import->overflows;
-    memset(self->point, 0, touched * sizeof *self->point);
+    memset(self->execution, 0, touched * sizeof *self->execution);
     for (size_t i = 0; i < count; i++)
-        lode_wide_add(&self->point[self->position[rows[i].context] - 1], sums[rows[i].row * metrics + metric],
-                      overflows);
-    memcpy(self->execution, self->point, touched * sizeof *self->point);
-    memcpy(self->function, self->point, touched * sizeof *self->point);
+        lode_wide_add(&self->execution[self->position[rows[i].context] - 1],
+                      sums[rows[i].row * metrics + metric], overflows);
+    memcpy(self->function, self->execution, touched * sizeof *self->function);
+    for (size_t i = 0; i < touched; i++)
+        self->cells[i * metrics + metric].point = rounded(self->import, self->execution[i]);
     for (size_t i = touched; i-- > 0;) {
         const lode_context *context = &self->nodes[ids[i]];
         struct cell *cell = &self->cells[i * metrics + metric];
@@ -124,7 +125,6 @@ static void add_metric(struct adding *self, const struct source_row *rows, size_
             if (context->propagation & 1u)
                 lode_wide_add(&self->function[parent], self->function[i], overflows);
         }
-        cell->point = rounded(self->import, self->point[i]);
         cell->function = rounded(self->import, self->function[i]);
         cell->execution = rounded(self->import, self->execution[i]);
     }
@@ -145,11 +145,15 @@ static lode_status fill_block(struct adding *self, struct lode_block_builder *bu
                 LODE_TRY(
                     lode_block_builder_add(builder, ids[i], (uint16_t)(m * SCOPES + k), values[k], error));
         }
-        if (lode_block_builder_count(builder) > LODE_IMPORT_VALUES)
-            return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "more than %d values",
-                             LODE_IMPORT_VALUES);
     }
     return LODE_OK;
+}
+
+static void free_sums(struct adding *self)
+{
+    free(self->execution);
+    free(self->function);
+    self->execution = self->function = NULL;
 }
 
 /* The block of some rows: of a profile, or of all profiles together. */
@@ -160,16 +164,13 @@ static lode_status make_block(struct imported *db, struct adding *self, const st
     lode_status status = touch_all(self, rows, count, error);
     for (size_t m = 0; m < self->import->metrics.count && status == LODE_OK; m++)
         add_metric(self, rows, count, m);
+    free_sums(self);
     if (status == LODE_OK)
         status = fill_block(self, builder, error);
     for (size_t i = 0; i < self->touched.count; i++)
         self->position[*LODE_ARRAY_AT(&self->touched, uint32_t, i)] = 0;
     self->touched.count = 0;
-    free(self->execution);
-    free(self->function);
-    free(self->point);
     free(self->cells);
-    self->execution = self->function = self->point = NULL;
     self->cells = NULL;
     if (status == LODE_OK)
         status = lode_block_builder_end(builder, db->about.id_count, &db->blocks[profile], error);
@@ -478,6 +479,7 @@ static lode_status fill(struct imported *db, struct lode_import *import, const c
     }
     LODE_TRY(name_database(db, import, file, size, error));
     LODE_TRY(lode_import_describe(import, &db->about, error));
+    lode_content_tree_close(&import->tree);
     show_description(db);
     lode_status status = lode_context_tree_index_ids(&db->base.tree, no_duplicate, NULL, error);
     if (status == LODE_OK)

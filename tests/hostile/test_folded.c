@@ -124,6 +124,28 @@ static void break_limit(struct lode_blob *out)
     }
 }
 
+static void break_ratio(struct lode_blob *out)
+{
+    size_t size = 10000000, at = lode_blob_reserve(out, size, 1);
+    assert_true(at != LODE_BLOB_FULL);
+    memset(out->bytes + at, '\n', size);
+    minipprof_gzip(out);
+}
+
+/* 600 stacks of 600 frames, which are new contexts, in 5 KB. */
+static void break_expansion(struct lode_blob *out)
+{
+    char frame[16];
+    for (unsigned i = 0; i < 600; i++) {
+        snprintf(frame, sizeof frame, "%u;", i);
+        append(out, frame);
+        for (unsigned k = 0; k < 600; k++)
+            append(out, "f;");
+        append(out, "g 1\n");
+    }
+    minipprof_gzip(out);
+}
+
 struct folded_case {
     const char *rule;
     void (*apply)(struct lode_blob *out);
@@ -135,6 +157,8 @@ static const struct folded_case cases[] = {
     {"folded-gzip", break_gzip_checksum, NULL},
     {"folded-trailing", break_trailing, NULL},
     {"folded-limit", break_limit, NULL},
+    {"folded-ratio", break_ratio, NULL},
+    {"folded-expansion", break_expansion, NULL},
     {"folded-none", break_none, NULL},
     {"folded-line", break_line, NULL},
     {"folded-line", break_line_without_stack, NULL},

@@ -118,22 +118,22 @@ static void no_random_mutation_does_harm(void **state)
     assert_little_memory(MOST_MEGABYTES);
 }
 
-/* Little gzip that unpacks to many empty strings or samples, or to one large string. */
+/* Little gzip that unpacks to much: empty strings, which are refused; samples; one large string. */
 static void bombs_do_not_go_off(void **state)
 {
     (void)state;
     for (unsigned kind = 0; kind < 3; kind++) {
         struct lode_blob bytes = {0};
         minipprof_make(&bytes);
-        char *text = kind == 2 ? calloc(1, 8 << 20) : NULL;
+        char *text = kind == 2 ? calloc(1, 7 << 20) : NULL;
         for (unsigned i = 0; i < 400000 && kind < 2; i++)
             minipprof_bytes(&bytes, kind == 0 ? 6 : 2, "\x12\x01\x01", kind == 0 ? 0 : 3);
         if (kind == 2)
-            minipprof_bytes(&bytes, 6, text, 8 << 20);
+            minipprof_bytes(&bytes, 6, text, 7 << 20);
         free(text);
         minipprof_gzip(&bytes);
         assert_true(bytes.size < 100000);
-        assert_true(exercise_bytes(bytes.bytes, bytes.size));
+        assert_int_equal(exercise_bytes(bytes.bytes, bytes.size), kind > 0);
         lode_blob_free(&bytes);
     }
     assert_little_memory(MOST_MEGABYTES);

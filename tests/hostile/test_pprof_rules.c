@@ -48,6 +48,52 @@ static void break_limit(struct lode_blob *out)
         minipprof_type(out, MINI_CPU, MINI_NANOSECONDS);
 }
 
+/* Ten megabytes in ten kilobytes: a name that nothing uses. */
+static void break_ratio(struct lode_blob *out)
+{
+    size_t size = 10000000;
+    char *name = calloc(1, size);
+    assert_non_null(name);
+    minipprof_bytes(out, PROFILE_STRING_TABLE, name, size);
+    free(name);
+    minipprof_gzip(out);
+}
+
+/* A location of `lines` inlined calls, below each of many roots. */
+static void multiply(struct lode_blob *out, uint64_t lines, uint64_t roots)
+{
+    struct lode_blob message = {0};
+    minipprof_field(&message, LOCATION_ID, 4);
+    for (uint64_t i = 0; i < lines; i++) {
+        static const uint8_t line[] = {LINE_FUNCTION_ID << 3, 1};
+        minipprof_bytes(&message, LOCATION_LINE, line, sizeof line);
+    }
+    minipprof_bytes(out, PROFILE_LOCATION, message.bytes, message.size);
+    lode_blob_free(&message);
+    for (uint64_t i = 0; i < roots; i++) {
+        minipprof_location(out, 5 + i, 0, 0x1000 + i, 0);
+        minipprof_sample(out, (const uint64_t[]){4, 5 + i}, 2, 1);
+    }
+}
+
+/* 400,000 contexts from 80 KB, where 302,000 are allowed; from 400 bytes of gzip, a few less. */
+static void break_contexts(struct lode_blob *out)
+{
+    multiply(out, 20000, 20);
+}
+
+static void break_contexts_packed(struct lode_blob *out)
+{
+    multiply(out, 20000, 20);
+    minipprof_gzip(out);
+}
+
+static void break_strings(struct lode_blob *out)
+{
+    for (unsigned i = 0; i < 250000; i++)
+        minipprof_string(out, "");
+}
+
 static void break_wire_type(struct lode_blob *out)
 {
     minipprof_number(out, 2 << 3 | 6);
@@ -256,6 +302,10 @@ static const struct pprof_case cases[] = {
     {"pprof-gzip", break_gzip_twice},
     {"pprof-trailing", break_trailing},
     {"pprof-limit", break_limit},
+    {"pprof-ratio", break_ratio},
+    {"pprof-expansion", break_contexts},
+    {"pprof-expansion", break_contexts_packed},
+    {"pprof-expansion", break_strings},
     {"pprof-wire", break_wire_type},
     {"pprof-wire", break_wire_length},
     {"pprof-wire", break_wire_inside},

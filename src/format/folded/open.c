@@ -96,18 +96,43 @@ static lode_status beyond_limit(struct folded_reader *reader, const char *what, 
     return LODE_END;
 }
 
+/* The same for the smaller of a limit that follows from the size and an absolute one. */
+static lode_status beyond_size(struct folded_reader *reader, const char *what, uint64_t most,
+                               uint64_t absolute)
+{
+    if (most >= absolute)
+        return beyond_limit(reader, what, absolute);
+    LODE_TRY(lode_report_add(reader->report, FOLDED_RULE_EXPANSION, reader->file, LODE_NO_OFFSET,
+                             "the stacks have more than %" PRIu64 " %s, the limit for a file of %" PRIu64
+                             " bytes (%" PRIu64 " unpacked)",
+                             most, what, reader->source.bytes.size, reader->text.size));
+    return LODE_END;
+}
+
+/* There is more in the gzip stream than was unpacked. */
+static lode_status beyond_ratio(struct folded_reader *reader)
+{
+    if (reader->unpacked.size >= BYTES_MOST)
+        return beyond_limit(reader, "unpacked bytes", BYTES_MOST);
+    LODE_TRY(lode_report_add(reader->report, FOLDED_RULE_RATIO, reader->file, LODE_NO_OFFSET,
+                             "%" PRIu64 " bytes unpack to more than %zu; to read them, unpack the file",
+                             reader->source.bytes.size, reader->unpacked.size));
+    return LODE_END;
+}
+
 static lode_status unpack(struct folded_reader *reader)
 {
     struct lode_report *report = reader->report;
-    uint64_t offset;
+    uint64_t offset, allowed = lode_gzip_allowed(reader->source.bytes.size);
     reader->text = reader->source.bytes;
     if (!lode_gzip_begins(reader->text))
         return reader->text.size > BYTES_MOST ? beyond_limit(reader, "bytes", BYTES_MOST) : LODE_OK;
-    enum lode_gzip_end end = lode_gzip_unpack(reader->text, BYTES_MOST, &reader->unpacked, &offset);
+    enum lode_gzip_end end = lode_gzip_unpack(
+        reader->text, allowed < BYTES_MOST ? (size_t)allowed : BYTES_MOST, &reader->unpacked, &offset);
     if (end == LODE_GZIP_MEMORY)
         return lode_fail_memory(report->error);
     if (end == LODE_GZIP_LIMIT)
-        return beyond_limit(reader, "unpacked bytes", BYTES_MOST);
+        return beyond_ratio(reader);
     if (end == LODE_GZIP_TRAILING)
         LODE_TRY(lode_report_add(report, FOLDED_RULE_TRAILING, reader->file, offset,
                                  "%" PRIu64 " bytes after the end of the gzip stream",
@@ -225,7 +250,8 @@ static lode_status walk_stack(struct folded_reader *reader, struct lode_range st
         LODE_TRY(frame_of(reader, name, &frame));
         lode_status status = lode_import_step(&reader->import, frame, context, &why);
         if (status == LODE_ERR_LIMIT)
-            return beyond_limit(reader, "calling contexts", LODE_IMPORT_CONTEXTS);
+            return beyond_size(reader, "calling contexts", reader->import.most_contexts,
+                               LODE_IMPORT_CONTEXTS);
         if (status != LODE_OK)
             return lode_fail_memory(reader->report->error);
     }
@@ -253,7 +279,7 @@ static lode_status read_line(struct folded_reader *reader, const struct folded_l
         context = LODE_TREE_ROOT;
     lode_status status = lode_import_add(&reader->import, reader->profile, context, values, &why);
     if (status == LODE_ERR_LIMIT)
-        return beyond_limit(reader, "values", LODE_IMPORT_CELLS);
+        return beyond_size(reader, "values", reader->import.most_cells, LODE_IMPORT_CELLS);
     return status == LODE_OK ? LODE_OK : lode_fail_memory(reader->report->error);
 }
 
@@ -285,7 +311,7 @@ static lode_status finish(struct folded_reader *reader, lode_check_level level, 
     lode_status status =
         lode_import_finish(&reader->import, out, FORMAT_NAME, reader->file, reader->source.bytes.size, &why);
     if (status == LODE_ERR_LIMIT)
-        return beyond_limit(reader, "values", LODE_IMPORT_VALUES);
+        return beyond_size(reader, "contexts times metrics", reader->import.most_cells, LODE_IMPORT_CELLS);
     if (status != LODE_OK)
         return lode_fail_memory(reader->report->error);
     if (level < LODE_CHECK_FULL || reader->import.inexact == 0)
@@ -306,6 +332,7 @@ static lode_status read_stacks(struct folded_reader *reader, const struct lode_f
         return lode_fail(error, LODE_ERR_IO, reader->file, LODE_NO_OFFSET, "there is no such file");
     LODE_TRY(status);
     LODE_TRY(unpack(reader));
+    lode_import_limit(&reader->import, reader->source.bytes.size, reader->text.size);
     if (level < LODE_CHECK_STRUCTURE)
         return LODE_END;
     if (reader->text.size >= sizeof mark && memcmp(reader->text.data, mark, sizeof mark) == 0)

@@ -4,6 +4,7 @@
 #include "base/gzip.h"
 #include "format/pprof/probe.h"
 #include "format/pprof/read.h"
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- recognition ---- */
@@ -180,6 +181,17 @@ const char *lode_pprof_explain(const struct lode_folder *folder)
 
 /* ---- unpacking ---- */
 
+/* There is more in the gzip stream than was unpacked. */
+static lode_status report_size(struct pprof_reader *reader)
+{
+    if (reader->unpacked.size >= PPROF_BYTES_MOST)
+        return lode_pprof_limit(reader, "unpacked bytes", PPROF_BYTES_MOST);
+    LODE_TRY(lode_report_add(reader->report, PPROF_RULE_RATIO, reader->file, LODE_NO_OFFSET,
+                             "%" PRIu64 " bytes unpack to more than %zu; to read them, unpack the file",
+                             reader->source.bytes.size, reader->unpacked.size));
+    return LODE_END;
+}
+
 static lode_status report_gzip(struct pprof_reader *reader, enum lode_gzip_end end, uint64_t offset)
 {
     struct lode_report *report = reader->report;
@@ -191,7 +203,7 @@ static lode_status report_gzip(struct pprof_reader *reader, enum lode_gzip_end e
                                "%llu bytes after the end of the gzip stream",
                                (unsigned long long)(reader->source.bytes.size - offset));
     case LODE_GZIP_LIMIT:
-        return lode_pprof_limit(reader, "unpacked bytes", PPROF_BYTES_MOST);
+        return report_size(reader);
     case LODE_GZIP_MEMORY:
         return lode_fail_memory(report->error);
     case LODE_GZIP_CUT:
@@ -215,8 +227,9 @@ lode_status lode_pprof_unpack(struct pprof_reader *reader, const struct lode_fol
     LODE_TRY(status);
     reader->bytes = reader->source.bytes;
     if (lode_gzip_begins(reader->bytes)) {
-        enum lode_gzip_end end =
-            lode_gzip_unpack(reader->source.bytes, PPROF_BYTES_MOST, &reader->unpacked, &offset);
+        uint64_t allowed = lode_gzip_allowed(reader->bytes.size);
+        size_t most = allowed < PPROF_BYTES_MOST ? (size_t)allowed : PPROF_BYTES_MOST;
+        enum lode_gzip_end end = lode_gzip_unpack(reader->source.bytes, most, &reader->unpacked, &offset);
         LODE_TRY(report_gzip(reader, end, offset));
         reader->bytes = (struct lode_range){reader->unpacked.bytes, reader->unpacked.size};
     }
@@ -229,6 +242,8 @@ lode_status lode_pprof_unpack(struct pprof_reader *reader, const struct lode_fol
             lode_report_add(report, PPROF_RULE_GZIP, reader->file, 0, "the profile is compressed twice"));
         return LODE_END;
     }
-    return reader->bytes.size > PPROF_BYTES_MOST ? lode_pprof_limit(reader, "bytes", PPROF_BYTES_MOST)
-                                                 : LODE_OK;
+    if (reader->bytes.size > PPROF_BYTES_MOST)
+        return lode_pprof_limit(reader, "bytes", PPROF_BYTES_MOST);
+    lode_import_limit(&reader->import, reader->source.bytes.size, reader->bytes.size);
+    return LODE_OK;
 }

@@ -61,23 +61,39 @@ static bool matches(const struct lode_pattern *pattern, struct lode_range part)
            lode_pattern_matches(pattern, (const char *)part.data, (size_t)part.size);
 }
 
-/* Whether a pattern took too long; nothing is dropped then. */
-static bool match_all(struct pprof_reader *reader, const struct lode_pattern *drop,
-                      const struct lode_pattern *keep)
+/* Whether a name is dropped. `verdicts` has those of other functions, which may share the name. */
+static lode_status judge_name(struct pprof_reader *reader, uint32_t number, const struct lode_pattern *drop,
+                              const struct lode_pattern *keep, struct lode_map *verdicts, bool *is_dropped)
 {
-    bool gave_up = false;
-    for (size_t i = 0; i < reader->functions.count && !gave_up; i++) {
-        struct pprof_function *function = LODE_ARRAY_AT(&reader->functions, struct pprof_function, i);
-        const char *name = lode_strings_at(&reader->import.frames.strings, function->name);
-        if (name == NULL || !function->is_named)
-            continue;
+    const char *name = lode_strings_at(&reader->import.frames.strings, number);
+    bool added;
+    uint32_t *verdict = lode_map_add(verdicts, number, 0, &added);
+    LODE_TRY_ALLOC(verdict && name, reader->report->error);
+    if (added) {
         struct lode_range part = matched_part(name);
-        function->is_dropped = matches(drop, part) && !(keep && matches(keep, part));
-        gave_up = lode_pattern_gave_up(drop) || (keep && lode_pattern_gave_up(keep));
+        *verdict = matches(drop, part) && !(keep && matches(keep, part));
     }
-    for (size_t i = 0; i < reader->functions.count && gave_up; i++)
+    *is_dropped = *verdict != 0;
+    return LODE_OK;
+}
+
+/* `gave_up`: a pattern took too long; nothing is dropped then. */
+static lode_status match_all(struct pprof_reader *reader, const struct lode_pattern *drop,
+                             const struct lode_pattern *keep, bool *gave_up)
+{
+    struct lode_map verdicts;
+    lode_status status = LODE_OK;
+    lode_map_init(&verdicts);
+    for (size_t i = 0; i < reader->functions.count && !*gave_up && status == LODE_OK; i++) {
+        struct pprof_function *function = LODE_ARRAY_AT(&reader->functions, struct pprof_function, i);
+        if (function->is_named)
+            status = judge_name(reader, function->name, drop, keep, &verdicts, &function->is_dropped);
+        *gave_up = lode_pattern_gave_up(drop) || (keep && lode_pattern_gave_up(keep));
+    }
+    for (size_t i = 0; i < reader->functions.count && *gave_up; i++)
         LODE_ARRAY_AT(&reader->functions, struct pprof_function, i)->is_dropped = false;
-    return gave_up;
+    lode_map_free(&verdicts);
+    return status;
 }
 
 lode_status lode_pprof_match_frames(struct pprof_reader *reader)
@@ -88,7 +104,7 @@ lode_status lode_pprof_match_frames(struct pprof_reader *reader)
     if (status == LODE_OK && drop)
         status = compile(reader, reader->keep_frames, &keep, &is_bad);
     if (status == LODE_OK && drop && !is_bad)
-        gave_up = match_all(reader, drop, keep);
+        status = match_all(reader, drop, keep, &gave_up);
     lode_pattern_free(drop);
     lode_pattern_free(keep);
     if (status == LODE_OK && gave_up)
@@ -198,26 +214,45 @@ static lode_status push_line(struct pprof_reader *reader, const struct pprof_lin
     return push_frame(reader, lode_import_line(&reader->import, from->file, line->line));
 }
 
+/* "[libc.so]", once for each name of a mapping, which may be long. */
+static lode_status label_mapping(struct pprof_reader *reader, const struct pprof_mapping *mapping,
+                                 uint32_t *name)
+{
+    struct lode_import *import = &reader->import;
+    lode_error *error = reader->report->error;
+    char label[256] = "<unknown>";
+    unsigned changes = 0;
+    bool added;
+    uint64_t key = (uint64_t)mapping->name << 1 | mapping->has_file;
+    uint32_t *slot = lode_map_add(&reader->label_of, key, LODE_NO_NUMBER, &added);
+    LODE_TRY_ALLOC(slot, error);
+    if (added && mapping->has_file)
+        snprintf(label, sizeof label, "[%.250s]",
+                 lode_path_tail(lode_strings_at(&import->frames.strings, mapping->name)));
+    if (added)
+        LODE_TRY(lode_import_string(import, label, strlen(label), slot, &changes, error));
+    *name = *slot;
+    return LODE_OK;
+}
+
 /* Code without a known function: one function for each mapping, as pprof shows it. */
 static lode_status push_address(struct pprof_reader *reader, const struct pprof_mapping *mapping,
                                 uint64_t address)
 {
     lode_error *error = reader->report->error;
     struct lode_import *import = &reader->import;
-    char label[256] = "<unknown>";
     uint32_t name, module = LODE_NO_NUMBER;
     unsigned changes = 0;
     if (mapping) {
         module = mapping->name;
         if (address >= mapping->start && address < mapping->limit)
             address = address - mapping->start + mapping->offset;
-        if (mapping->has_file)
-            snprintf(label, sizeof label, "[%.250s]",
-                     lode_path_tail(lode_strings_at(&import->frames.strings, module)));
-    } else if (address != 0) {
-        LODE_TRY(lode_import_string(import, "[unknown]", 9, &module, &changes, error));
+        LODE_TRY(label_mapping(reader, mapping, &name));
+    } else {
+        if (address != 0)
+            LODE_TRY(lode_import_string(import, "[unknown]", 9, &module, &changes, error));
+        LODE_TRY(lode_import_string(import, "<unknown>", 9, &name, &changes, error));
     }
-    LODE_TRY(lode_import_string(import, label, strlen(label), &name, &changes, error));
     uint32_t function = lode_import_function(import, name, module, LODE_NO_NUMBER, 0);
     LODE_TRY_ALLOC(function != LODE_NO_NUMBER, error);
     LODE_TRY(push_frame(reader, lode_import_call(import, function, false)));

@@ -24,19 +24,18 @@ static const char *text_of(struct pprof_reader *reader, int64_t index, lode_stat
 
 /* ---- metrics ---- */
 
-static bool is_used(const struct pprof_reader *reader, const char *name)
-{
-    for (size_t i = 0; i < reader->import.metrics.count; i++)
-        if (strcmp(*LODE_ARRAY_AT(&reader->import.metrics, const char *, i), name) == 0)
-            return true;
-    return false;
-}
+/* Names that are used, and for each the number of the last one that repeats it. */
+struct metric_names {
+    struct lode_strings used;
+    struct lode_map repeated; /* by number of a name */
+};
 
-/* "cpu (nanoseconds)", "samples"; the second of equal ones has " #2". */
-static void name_metric(const struct pprof_reader *reader, const char *type, const char *unit,
+/* "cpu (nanoseconds)", "samples"; the second of equal ones has " #2". False if out of memory. */
+static bool name_metric(struct metric_names *names, const char *type, const char *unit,
                         char name[METRIC_NAME])
 {
     char plain[METRIC_NAME - 16];
+    uint32_t number;
     if (type[0] == '\0')
         snprintf(plain, sizeof plain, "%s", unit[0] ? unit : "value");
     else if (unit[0] == '\0' || strcmp(unit, "count") == 0)
@@ -44,21 +43,31 @@ static void name_metric(const struct pprof_reader *reader, const char *type, con
     else
         snprintf(plain, sizeof plain, "%.240s (%.240s)", type, unit);
     snprintf(name, METRIC_NAME, "%s", plain);
-    for (unsigned i = 2; is_used(reader, name); i++)
-        snprintf(name, METRIC_NAME, "%s #%u", plain, i);
+    if (lode_strings_find(&names->used, name) == LODE_NO_NUMBER)
+        return lode_strings_put(&names->used, name, &number);
+    number = lode_strings_find(&names->used, name);
+    uint32_t *last = lode_map_add(&names->repeated, number, 1, NULL);
+    while (last && lode_strings_find(&names->used, name) != LODE_NO_NUMBER)
+        snprintf(name, METRIC_NAME, "%s #%u", plain, ++*last);
+    return last && lode_strings_put(&names->used, name, &number);
 }
 
-static bool same_string(const struct pprof_reader *reader, int64_t a, int64_t b)
+/* Names are interned, so that long ones are not compared again and again. */
+static bool same_string(struct pprof_reader *reader, int64_t a, int64_t b, lode_status *status)
 {
-    const struct pprof_string *x = &reader->strings[a], *y = &reader->strings[b];
-    return x->size == y->size &&
-           memcmp(reader->bytes.data + x->offset, reader->bytes.data + y->offset, x->size) == 0;
+    uint32_t x = LODE_NO_NUMBER, y = LODE_NO_NUMBER;
+    if (*status == LODE_OK)
+        *status = lode_pprof_name(reader, a, &x);
+    if (*status == LODE_OK)
+        *status = lode_pprof_name(reader, b, &y);
+    return x == y;
 }
 
 /* The first type of the name that the profile gives; else the last type. */
 static lode_status choose_default(struct pprof_reader *reader)
 {
     size_t count = reader->types.count;
+    lode_status status = LODE_OK;
     if (count == 0)
         return LODE_OK;
     reader->import.default_metric = (uint32_t)count - 1;
@@ -66,17 +75,17 @@ static lode_status choose_default(struct pprof_reader *reader)
         return LODE_OK;
     for (size_t i = 0; i < count; i++) {
         const struct pprof_value_type *type = LODE_ARRAY_AT(&reader->types, struct pprof_value_type, i);
-        if (!same_string(reader, type->type, reader->default_type))
+        if (!same_string(reader, type->type, reader->default_type, &status) && status == LODE_OK)
             continue;
         reader->import.default_metric = (uint32_t)i;
-        return LODE_OK;
+        return status;
     }
     return lode_report_add(reader->report, PPROF_RULE_DEFAULT_TYPE, reader->file,
                            reader->strings[reader->default_type].offset,
                            "default_sample_type names no sample type");
 }
 
-lode_status lode_pprof_add_metrics(struct pprof_reader *reader)
+static lode_status add_metrics(struct pprof_reader *reader, struct metric_names *names)
 {
     lode_status status = LODE_OK;
     for (size_t i = 0; i < reader->types.count && status == LODE_OK; i++) {
@@ -84,25 +93,53 @@ lode_status lode_pprof_add_metrics(struct pprof_reader *reader)
         char name[METRIC_NAME];
         const char *words = text_of(reader, type->type, &status),
                    *unit = text_of(reader, type->unit, &status);
-        name_metric(reader, words, unit, name);
+        if (status == LODE_OK && !name_metric(names, words, unit, name))
+            status = lode_fail_memory(reader->report->error);
         if (status == LODE_OK)
             status = lode_import_metric(&reader->import, name, reader->report->error);
     }
+    return status;
+}
+
+lode_status lode_pprof_add_metrics(struct pprof_reader *reader)
+{
+    struct metric_names names;
+    lode_strings_init(&names.used);
+    lode_map_init(&names.repeated);
+    lode_status status = add_metrics(reader, &names);
+    lode_strings_free(&names.used);
+    lode_map_free(&names.repeated);
     return status == LODE_OK ? choose_default(reader) : status;
 }
 
 /* ---- the title ---- */
 
-/* The first mapping that looks like a program. */
-static const char *main_mapping(const struct pprof_reader *reader)
+static bool is_program(const struct pprof_reader *reader, const struct pprof_mapping *mapping)
 {
-    for (size_t i = 0; i < reader->mappings.count; i++) {
+    const char *name = lode_strings_at(&reader->import.frames.strings, mapping->name);
+    return mapping->has_file && name[0] != '[' && strstr(name, ".so") == NULL;
+}
+
+/* The first mapping that looks like a program. Each name is looked at once. */
+static lode_status main_mapping(const struct pprof_reader *reader, const char **out)
+{
+    struct lode_map seen;
+    lode_status status = LODE_OK;
+    bool is_new, is_found = false;
+    *out = reader->file;
+    lode_map_init(&seen);
+    for (size_t i = 0; i < reader->mappings.count && status == LODE_OK && !is_found; i++) {
         const struct pprof_mapping *mapping = LODE_ARRAY_AT(&reader->mappings, struct pprof_mapping, i);
-        const char *name = lode_strings_at(&reader->import.frames.strings, mapping->name);
-        if (mapping->has_file && name[0] != '[' && strstr(name, ".so") == NULL)
-            return lode_path_tail(name);
+        uint64_t key = (uint64_t)mapping->name << 1 | mapping->has_file;
+        if (lode_map_add(&seen, key, 0, &is_new) == NULL)
+            status = lode_fail_memory(reader->report->error);
+        else if (is_new && is_program(reader, mapping)) {
+            is_found = true;
+            *out = lode_path_tail(lode_strings_at(&reader->import.frames.strings, mapping->name));
+        }
     }
-    return reader->file;
+    lode_map_free(&seen);
+    return status;
 }
 
 /* ---- the description ---- */
@@ -162,7 +199,7 @@ static lode_status say_labels(struct words *words, struct pprof_reader *reader)
     for (size_t i = 0; i < reader->labels.items.count; i++) {
         const struct pprof_label *label = LODE_ARRAY_AT(&reader->labels.items, struct pprof_label, i);
         size_t k = 0;
-        while (k < count && !same_string(reader, keys[k].key, label->key))
+        while (k < count && !same_string(reader, keys[k].key, label->key, &status))
             k++;
         if (k == LABELS_SHOWN)
             continue;
@@ -185,7 +222,7 @@ static lode_status say_comments(struct words *words, struct pprof_reader *reader
         int64_t index = *LODE_ARRAY_AT(&reader->comments, int64_t, i);
         bool is_repeated = false;
         for (size_t k = 0; k < i && k < 64 && !is_repeated; k++)
-            is_repeated = same_string(reader, *LODE_ARRAY_AT(&reader->comments, int64_t, k), index);
+            is_repeated = same_string(reader, *LODE_ARRAY_AT(&reader->comments, int64_t, k), index, &status);
         if (!is_repeated && reader->strings[index].size > 0)
             say(words, "Comment: %s. ", text_of(reader, index, &status));
     }
@@ -196,6 +233,7 @@ static lode_status say_comments(struct words *words, struct pprof_reader *reader
 
 static lode_status describe_in(struct pprof_reader *reader, struct words *words)
 {
+    const char *title;
     say_time(words, reader);
     LODE_TRY(say_period(words, reader));
     if (reader->shortened > 0)
@@ -204,7 +242,8 @@ static lode_status describe_in(struct pprof_reader *reader, struct words *words)
     LODE_TRY(say_comments(words, reader));
     if (words->used > 0)
         words->text[words->used - 1] = '\0';
-    reader->import.title = lode_import_keep(&reader->import, main_mapping(reader));
+    LODE_TRY(main_mapping(reader, &title));
+    reader->import.title = lode_import_keep(&reader->import, title);
     reader->import.text = lode_import_keep(&reader->import, words->text);
     LODE_TRY_ALLOC(reader->import.title && reader->import.text, reader->report->error);
     return LODE_OK;

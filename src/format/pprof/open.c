@@ -17,6 +17,8 @@ static bool open_reader(struct pprof_reader *reader, struct lode_report *report)
     lode_map_init(&reader->mapping_of);
     lode_map_init(&reader->function_of);
     lode_map_init(&reader->location_of);
+    lode_map_init(&reader->label_of);
+    lode_map_init(&reader->led_to);
     lode_array_init(&reader->types, sizeof(struct pprof_value_type), LODE_IMPORT_METRICS);
     lode_array_init(&reader->comments, sizeof(int64_t), SIZE_MAX);
     lode_array_init(&reader->mappings, sizeof(struct pprof_mapping), PPROF_RECORDS_MOST);
@@ -25,8 +27,6 @@ static bool open_reader(struct pprof_reader *reader, struct lode_report *report)
     lode_array_init(&reader->frames, sizeof(uint32_t), PPROF_LINES_MOST);
     lode_array_init(&reader->lines, sizeof(struct pprof_line), SIZE_MAX);
     lode_array_init(&reader->stack, sizeof(uint32_t), SIZE_MAX);
-    lode_array_init(&reader->ids, sizeof(int64_t), SIZE_MAX);
-    lode_array_init(&reader->numbers, sizeof(int64_t), SIZE_MAX);
     lode_array_init(&reader->path, sizeof(struct pprof_taken), SIZE_MAX);
     lode_interner_init(&reader->labels, sizeof(struct pprof_label));
     lode_array_init(&reader->label_counts, sizeof(uint64_t), SIZE_MAX);
@@ -35,16 +35,17 @@ static bool open_reader(struct pprof_reader *reader, struct lode_report *report)
 
 static void close_reader(struct pprof_reader *reader)
 {
-    struct lode_array *arrays[] = {&reader->types,     &reader->comments,  &reader->mappings,
-                                   &reader->functions, &reader->locations, &reader->frames,
-                                   &reader->lines,     &reader->stack,     &reader->ids,
-                                   &reader->numbers,   &reader->path,      &reader->label_counts};
+    struct lode_array *arrays[] = {
+        &reader->types,  &reader->comments, &reader->mappings, &reader->functions, &reader->locations,
+        &reader->frames, &reader->lines,    &reader->stack,    &reader->path,      &reader->label_counts};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         lode_array_free(arrays[i]);
     lode_map_free(&reader->names);
     lode_map_free(&reader->mapping_of);
     lode_map_free(&reader->function_of);
     lode_map_free(&reader->location_of);
+    lode_map_free(&reader->label_of);
+    lode_map_free(&reader->led_to);
     lode_interner_free(&reader->labels);
     lode_import_close(&reader->import);
     lode_blob_free(&reader->unpacked);
@@ -60,7 +61,8 @@ static lode_status finish(struct pprof_reader *reader, lode_check_level level, l
     lode_status status =
         lode_import_finish(&reader->import, out, FORMAT_NAME, reader->file, reader->source.bytes.size, &why);
     if (status == LODE_ERR_LIMIT)
-        return lode_pprof_limit(reader, "values", LODE_IMPORT_VALUES);
+        return lode_pprof_too_many(reader, "contexts times metrics", reader->import.most_cells,
+                                   LODE_IMPORT_CELLS);
     if (status != LODE_OK)
         return lode_fail_memory(reader->report->error);
     if (level < LODE_CHECK_FULL || reader->import.inexact == 0)

@@ -20,7 +20,11 @@ enum {
     PPROF_STRINGS_MOST = 1 << 26, /* limits of records */
     PPROF_RECORDS_MOST = 1 << 24,
     PPROF_LINES_MOST = 1 << 26,  /* of all locations that samples name */
-    PPROF_STEPS_MOST = 1 << 29,  /* contexts of all samples */
+    PPROF_STEPS_FLOOR = 1 << 22, /* frames that are visited, and how many more for each byte */
+    PPROF_STEPS_BYTE = 16,
+    PPROF_STRINGS_FLOOR = 1 << 16, /* strings, and how many bytes each further one takes */
+    PPROF_STRING_BYTES = 3,
+    PPROF_FRAMES_FEW = 8,        /* of a location: visited again and again */
     PPROF_DEPTH_MOST = 1 << 18,  /* contexts of one sample */
     PPROF_LABELS_MOST = 1 << 16, /* different labels that are counted */
     PPROF_FIELDS = 16            /* numbers of fields of a profile */
@@ -92,16 +96,20 @@ struct pprof_reader {
 
     struct lode_array mappings, functions, locations;
     struct lode_map mapping_of, function_of, location_of; /* from ids */
-    struct lode_array frames;                             /* uint32_t: of locations */
-    struct lode_array lines; /* struct pprof_line: of one location, innermost first */
+    struct lode_map label_of; /* from the name of a mapping to that of code without a function */
+    struct lode_array frames; /* uint32_t: of locations */
+    struct lode_array lines;  /* struct pprof_line: of one location, innermost first */
 
     /* Of the sample that is being read. */
-    struct lode_array stack;   /* uint32_t: locations, innermost first */
-    struct lode_array ids;     /* int64_t: of locations */
-    struct lode_array numbers; /* int64_t: values */
-    lode_wide *values;
-    struct lode_array path; /* struct pprof_taken: of the sample before */
-    uint64_t steps;         /* frames so far */
+    struct lode_array stack; /* uint32_t: locations, innermost first */
+    bool is_cut;             /* the stack is deeper, and its innermost locations are omitted */
+    bool is_missing;         /* a location does not exist */
+    uint64_t missing;        /* the id of the first such one */
+    lode_wide *values;       /* by type */
+    size_t value_count;      /* may be more than there are types */
+    struct lode_array path;  /* struct pprof_taken: of the sample before */
+    struct lode_map led_to;  /* from a context and a long location to the context it leads to */
+    uint64_t steps;          /* frames so far */
     uint32_t profile;
     uint64_t samples, stackless, shortened;
     struct lode_interner labels;    /* struct pprof_label */
@@ -125,9 +133,10 @@ lode_status lode_pprof_bad_wire(struct pprof_reader *reader, const struct pprof_
 /* The next field, reporting errors and unknown fields. LODE_NOT_FOUND: no more. */
 lode_status lode_pprof_read_field(struct pprof_reader *reader, struct pprof_walk *walk,
                                   struct pprof_field *field);
-/* Appends one or several packed numbers to an array of int64_t. */
-lode_status lode_pprof_read_numbers(struct pprof_reader *reader, const struct pprof_field *field,
-                                    struct lode_array *numbers);
+/* Calls a function for one or for each of several packed numbers. */
+typedef lode_status (*pprof_number_fn)(struct pprof_reader *reader, uint64_t number);
+lode_status lode_pprof_each_number(struct pprof_reader *reader, const struct pprof_field *field,
+                                   pprof_number_fn take);
 /* Calls a function for each field of a number of the profile. */
 typedef lode_status (*pprof_field_fn)(struct pprof_reader *reader, const struct pprof_field *field);
 lode_status lode_pprof_each(struct pprof_reader *reader, const pprof_field_fn handlers[PPROF_FIELDS]);
@@ -137,6 +146,11 @@ lode_status lode_pprof_check_string(struct pprof_reader *reader, int64_t *index,
 lode_status lode_pprof_name(struct pprof_reader *reader, int64_t index, uint32_t *number);
 /* A message of a finding whose limit was exceeded, and LODE_END. */
 lode_status lode_pprof_limit(struct pprof_reader *reader, const char *what, uint64_t most);
+/* The same for a limit that follows from the size of the profile. */
+lode_status lode_pprof_excess(struct pprof_reader *reader, const char *what, uint64_t most);
+/* Either of them, for the smaller of a limit by size and an absolute one. */
+lode_status lode_pprof_too_many(struct pprof_reader *reader, const char *what, uint64_t most,
+                                uint64_t absolute);
 /* Strings, metadata, mappings, functions and locations. */
 lode_status lode_pprof_read_tables(struct pprof_reader *reader);
 

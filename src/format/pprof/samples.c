@@ -68,25 +68,49 @@ static size_t innermost(struct pprof_reader *reader)
     return 0;
 }
 
-static lode_status take_frames(struct pprof_reader *reader, const struct pprof_location *location,
-                               struct pprof_taken *taken, bool *is_too_deep)
+/* Visits the first frames of a location, from the context of its caller on. */
+static lode_status visit_frames(struct pprof_reader *reader, const struct pprof_location *location,
+                                uint32_t count, uint32_t *context)
 {
     const uint32_t *frames = LODE_ARRAY_AT(&reader->frames, uint32_t, location->first);
-    lode_error *error = reader->report->error;
+    uint64_t most = PPROF_STEPS_FLOOR + reader->bytes.size * PPROF_STEPS_BYTE;
     lode_error why = {0};
-    for (uint32_t i = 0; i < location->count && !*is_too_deep; i++) {
-        *is_too_deep = taken->depth >= PPROF_DEPTH_MOST;
-        if (*is_too_deep)
-            break;
-        taken->depth++;
-        if (++reader->steps > PPROF_STEPS_MOST)
-            return lode_pprof_limit(reader, "contexts in all samples", PPROF_STEPS_MOST);
-        lode_status status = lode_import_step(&reader->import, frames[i], &taken->context, &why);
+    reader->steps += count;
+    if (reader->steps > most)
+        return lode_pprof_excess(reader, "frames in all samples", most);
+    for (uint32_t i = 0; i < count; i++) {
+        lode_status status = lode_import_step(&reader->import, frames[i], context, &why);
         if (status == LODE_ERR_LIMIT)
-            return lode_pprof_limit(reader, "calling contexts", LODE_IMPORT_CONTEXTS);
+            return lode_pprof_too_many(reader, "calling contexts", reader->import.most_contexts,
+                                       LODE_IMPORT_CONTEXTS);
         if (status != LODE_OK)
-            return lode_fail_memory(error);
+            return lode_fail_memory(reader->report->error);
     }
+    return LODE_OK;
+}
+
+/*
+ * Where a location leads to. What a long one leads to from a context is kept, so that samples that
+ * name it again do not visit its frames again. The depth follows from the context.
+ */
+static lode_status take_frames(struct pprof_reader *reader, struct pprof_taken *taken, bool *is_too_deep)
+{
+    const struct pprof_location *location =
+        LODE_ARRAY_AT(&reader->locations, struct pprof_location, taken->location);
+    uint32_t count = location->count, left = PPROF_DEPTH_MOST - taken->depth;
+    uint64_t key = (uint64_t)taken->context << 32 | taken->location;
+    bool is_long = count > PPROF_FRAMES_FEW;
+    const uint32_t *known = is_long ? lode_map_get(&reader->led_to, key) : NULL;
+    *is_too_deep = count > left;
+    count = *is_too_deep ? left : count;
+    taken->depth += count;
+    if (known) {
+        taken->context = *known;
+        return LODE_OK;
+    }
+    LODE_TRY(visit_frames(reader, location, count, &taken->context));
+    if (is_long)
+        LODE_TRY_ALLOC(lode_map_add(&reader->led_to, key, taken->context, NULL), reader->report->error);
     return LODE_OK;
 }
 
@@ -106,13 +130,13 @@ static lode_status walk_stack(struct pprof_reader *reader, const uint8_t *at, ui
             continue;
         }
         reader->path.count = step < reader->path.count ? step : reader->path.count;
-        LODE_TRY(take_frames(reader, location_at(reader, i), &taken, &is_too_deep));
+        LODE_TRY(take_frames(reader, &taken, &is_too_deep));
         struct pprof_taken *slot = lode_array_push(&reader->path);
         LODE_TRY_ALLOC(slot, reader->report->error);
         *slot = taken;
     }
     *context = taken.context;
-    if (!is_too_deep)
+    if (!is_too_deep && !(reader->is_cut && end == 0))
         return LODE_OK;
     reader->path.count = 0;
     return pprof_finding(reader, PPROF_RULE_DEPTH, at, "a stack is more than %d contexts deep",
@@ -121,39 +145,62 @@ static lode_status walk_stack(struct pprof_reader *reader, const uint8_t *at, ui
 
 /* ---- samples ---- */
 
+/* Every location is at least one context: more than the outermost ones are not needed. */
+static void cut_stack(struct pprof_reader *reader)
+{
+    uint32_t *locations = reader->stack.items;
+    size_t extra = reader->stack.count - PPROF_DEPTH_MOST;
+    memmove(locations, locations + extra, PPROF_DEPTH_MOST * sizeof *locations);
+    reader->stack.count = PPROF_DEPTH_MOST;
+    reader->is_cut = true;
+}
+
+static lode_status take_id(struct pprof_reader *reader, uint64_t id)
+{
+    const uint32_t *found = id ? lode_map_get(&reader->location_of, id) : NULL;
+    if (found == NULL) {
+        reader->missing = reader->is_missing ? reader->missing : id;
+        reader->is_missing = true;
+        return LODE_OK;
+    }
+    if (reader->stack.count == (size_t)PPROF_DEPTH_MOST * 2)
+        cut_stack(reader);
+    uint32_t *slot = lode_array_push(&reader->stack);
+    LODE_TRY_ALLOC(slot, reader->report->error);
+    *slot = *found;
+    return LODE_OK;
+}
+
+static lode_status take_value(struct pprof_reader *reader, uint64_t value)
+{
+    if (reader->value_count < reader->types.count)
+        reader->values[reader->value_count] = (int64_t)value;
+    reader->value_count++;
+    return LODE_OK;
+}
+
 static lode_status read_fields(struct pprof_reader *reader, const struct pprof_field *message)
 {
     struct pprof_walk walk = pprof_walk_of(PPROF_SAMPLE, message->bytes);
     struct pprof_field field;
     lode_status status;
-    reader->ids.count = reader->numbers.count = 0;
+    reader->stack.count = reader->value_count = 0;
+    reader->is_cut = reader->is_missing = false;
     while ((status = lode_pprof_read_field(reader, &walk, &field)) == LODE_OK) {
         if (field.number == SAMPLE_LOCATION_ID)
-            LODE_TRY(lode_pprof_read_numbers(reader, &field, &reader->ids));
+            LODE_TRY(lode_pprof_each_number(reader, &field, take_id));
         else if (field.number == SAMPLE_VALUE)
-            LODE_TRY(lode_pprof_read_numbers(reader, &field, &reader->numbers));
+            LODE_TRY(lode_pprof_each_number(reader, &field, take_value));
         else
             LODE_TRY(read_label(reader, field.bytes));
     }
     return status == LODE_NOT_FOUND ? LODE_OK : status;
 }
 
-/* From ids to locations, resolved. `is_sound` is false if one does not exist. */
-static lode_status find_locations(struct pprof_reader *reader, const uint8_t *at, bool *is_sound)
+static lode_status resolve_all(struct pprof_reader *reader)
 {
-    reader->stack.count = 0;
-    *is_sound = true;
-    for (size_t i = 0; i < reader->ids.count && *is_sound; i++) {
-        uint64_t id = (uint64_t)*LODE_ARRAY_AT(&reader->ids, int64_t, i);
-        const uint32_t *found = id ? lode_map_get(&reader->location_of, id) : NULL;
-        *is_sound = found != NULL;
-        if (found == NULL)
-            return pprof_finding(reader, PPROF_RULE_LOCATION, at,
-                                 "a sample names location %" PRIu64 ", which does not exist", id);
-        uint32_t *slot = lode_array_push(&reader->stack);
-        LODE_TRY_ALLOC(slot, reader->report->error);
-        *slot = *found;
-        struct pprof_location *location = LODE_ARRAY_AT(&reader->locations, struct pprof_location, *found);
+    for (size_t i = 0; i < reader->stack.count; i++) {
+        struct pprof_location *location = location_at(reader, i);
         if (!location->is_resolved)
             LODE_TRY(lode_pprof_resolve(reader, location));
     }
@@ -163,31 +210,29 @@ static lode_status find_locations(struct pprof_reader *reader, const uint8_t *at
 static lode_status add_values(struct pprof_reader *reader, uint32_t context)
 {
     lode_error why = {0};
-    for (size_t i = 0; i < reader->numbers.count; i++)
-        reader->values[i] = *LODE_ARRAY_AT(&reader->numbers, int64_t, i);
     lode_status status = lode_import_add(&reader->import, reader->profile, context, reader->values, &why);
     if (status == LODE_ERR_LIMIT)
-        return lode_pprof_limit(reader, "values", LODE_IMPORT_CELLS);
+        return lode_pprof_too_many(reader, "values", reader->import.most_cells, LODE_IMPORT_CELLS);
     return status == LODE_OK ? LODE_OK : lode_fail_memory(reader->report->error);
 }
 
 static lode_status read_sample(struct pprof_reader *reader, const struct pprof_field *field)
 {
     uint32_t context = LODE_TREE_ROOT;
-    bool is_sound;
     LODE_TRY(read_fields(reader, field));
     if (reader->types.count == 0) {
         LODE_TRY(
             pprof_finding(reader, PPROF_RULE_TYPES, field->start, "there are samples, but no sample types"));
         return LODE_END;
     }
-    if (reader->numbers.count != reader->types.count)
+    if (reader->value_count != reader->types.count)
         return pprof_finding(reader, PPROF_RULE_VALUES, field->start,
-                             "a sample has %zu values; there are %zu sample types", reader->numbers.count,
+                             "a sample has %zu values; there are %zu sample types", reader->value_count,
                              reader->types.count);
-    LODE_TRY(find_locations(reader, field->start, &is_sound));
-    if (!is_sound)
-        return LODE_OK;
+    if (reader->is_missing)
+        return pprof_finding(reader, PPROF_RULE_LOCATION, field->start,
+                             "a sample names location %" PRIu64 ", which does not exist", reader->missing);
+    LODE_TRY(resolve_all(reader));
     reader->samples++;
     reader->stackless += reader->stack.count == 0;
     if (reader->stack.count > 0)

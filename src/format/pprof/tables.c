@@ -20,6 +20,21 @@ lode_status lode_pprof_limit(struct pprof_reader *reader, const char *what, uint
     return LODE_END;
 }
 
+lode_status lode_pprof_excess(struct pprof_reader *reader, const char *what, uint64_t most)
+{
+    LODE_TRY(lode_report_add(reader->report, PPROF_RULE_EXPANSION, reader->file, LODE_NO_OFFSET,
+                             "the profile has more than %" PRIu64 " %s, the limit for a file of %" PRIu64
+                             " bytes (%" PRIu64 " unpacked)",
+                             most, what, reader->source.bytes.size, reader->bytes.size));
+    return LODE_END;
+}
+
+lode_status lode_pprof_too_many(struct pprof_reader *reader, const char *what, uint64_t most,
+                                uint64_t absolute)
+{
+    return most < absolute ? lode_pprof_excess(reader, what, most) : lode_pprof_limit(reader, what, most);
+}
+
 lode_status lode_pprof_read_field(struct pprof_reader *reader, struct pprof_walk *walk,
                                   struct pprof_field *field)
 {
@@ -46,24 +61,16 @@ lode_status lode_pprof_each(struct pprof_reader *reader, const pprof_field_fn ha
     return LODE_OK;
 }
 
-static lode_status push_number(struct pprof_reader *reader, struct lode_array *numbers, uint64_t value)
-{
-    int64_t *slot = lode_array_push(numbers);
-    LODE_TRY_ALLOC(slot, reader->report->error);
-    *slot = (int64_t)value;
-    return LODE_OK;
-}
-
-lode_status lode_pprof_read_numbers(struct pprof_reader *reader, const struct pprof_field *field,
-                                    struct lode_array *numbers)
+lode_status lode_pprof_each_number(struct pprof_reader *reader, const struct pprof_field *field,
+                                   pprof_number_fn take)
 {
     struct pprof_walk walk = pprof_walk_of(PPROF_PROFILE, field->bytes);
     enum pprof_step step;
     uint64_t value;
     if (!field->is_bytes)
-        return push_number(reader, numbers, field->value);
+        return take(reader, field->value);
     while ((step = lode_pprof_number(&walk, &value)) == PPROF_FIELD)
-        LODE_TRY(push_number(reader, numbers, value));
+        LODE_TRY(take(reader, value));
     return step == PPROF_END ? LODE_OK : lode_pprof_bad_wire(reader, &walk, step);
 }
 
@@ -88,7 +95,12 @@ static lode_status count_fields(struct pprof_reader *reader)
         if (++reader->counts[field.number] > limit && limit > 0)
             return lode_pprof_limit(reader, names[field.number], limit);
     }
-    return status == LODE_NOT_FOUND ? LODE_OK : status;
+    if (status != LODE_NOT_FOUND)
+        return status;
+    /* Without repetitions, there are 2^16 strings of 2 bytes. Users of repeated ones take bytes. */
+    uint64_t strings = PPROF_STRINGS_FLOOR + reader->bytes.size / PPROF_STRING_BYTES;
+    return reader->counts[PROFILE_STRING_TABLE] > strings ? lode_pprof_excess(reader, "strings", strings)
+                                                          : LODE_OK;
 }
 
 /* ---- strings ---- */
@@ -219,10 +231,18 @@ static lode_status read_period_type(struct pprof_reader *reader, const struct pp
     return read_value_type(reader, field, &reader->period_type);
 }
 
+static lode_status take_comment(struct pprof_reader *reader, uint64_t number)
+{
+    int64_t *slot = lode_array_push(&reader->comments);
+    LODE_TRY_ALLOC(slot, reader->report->error);
+    *slot = (int64_t)number;
+    return LODE_OK;
+}
+
 static lode_status read_comment(struct pprof_reader *reader, const struct pprof_field *field)
 {
     size_t first = reader->comments.count;
-    LODE_TRY(lode_pprof_read_numbers(reader, field, &reader->comments));
+    LODE_TRY(lode_pprof_each_number(reader, field, take_comment));
     for (size_t i = first; i < reader->comments.count; i++)
         LODE_TRY(lode_pprof_check_string(reader, LODE_ARRAY_AT(&reader->comments, int64_t, i), field->start));
     return LODE_OK;
