@@ -22,6 +22,10 @@ def use(db: lode.Database, rec: lode.Recording) -> float:
     rec.calls().sort("p99")[:10].to_pandas()
     assert lode.compare(db, "new").verdict(max_slower=0.05)
     lode.build(["r0", "r1"], output="db", progress=True)
+    statements: lode.Diagnosis = db.diagnose()
+    lode.merge([db, "other"], output="merged").head()
+    db.slice("part", start="1s"), db.efficiency(by="rank"), db.groups(by="node,rank"), db.export("x.pb.gz")
+    lode.sql({"a": db, "b": rec}, "select 1", (statements[0]["id"],))
     return main.inclusive() + main.distribution("CPUTIME").p95 + len(tree)
 """
 BAD = """
@@ -48,7 +52,7 @@ def test_programs(tests):
 
 def test_package(tests):
     """What mypy does not know of: modules and members that are not public."""
-    (tests.folder / "allowed").write_text("lode\\.(_lode|answers|context|notebook|store|table|text)\nlode\\.Distribution.*\n"
+    (tests.folder / "allowed").write_text("lode\\.(_lode|answers|context|diagnosis|notebook|store|table|text|writing)\nlode\\.Distribution.*\n"
                                           "lode\\.\\w+\\._repr_.*\n", encoding="utf-8")
     (tests.folder / "mypy.ini").write_text("[mypy]\nignore_missing_imports = True\n[mypy-lode.*]\nignore_errors = True\n", encoding="utf-8")
     result = subprocess.run([sys.executable, "-m", "mypy.stubtest", "lode", "--ignore-missing-stub", "--allowlist", tests.folder / "allowed",

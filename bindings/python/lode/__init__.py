@@ -11,10 +11,12 @@ Nothing but Python is needed; numpy and pandas are used where they are there. Se
 from . import _lode
 from ._lode import Corrupt, Error, FileError, FileIsDirectory, FileMissing, FileRefused, FileThere, NoDirectory, NotFound, Unsupported
 from .answers import Check, ComparedTree, Comparison, Flame, Timeline, Tree
-from .store import Context, Database, Metric, Recording, TraceStore, build, check, compare, open, sql
+from .diagnosis import Diagnosis
+from .store import Context, Database, Metric, Recording, TraceStore, build, check, compare, merge, open, sql
 from .table import Table
+from .writing import export_formats
 
 __version__ = _lode.version
-__all__ = ["Check", "ComparedTree", "Comparison", "Context", "Corrupt", "Database", "Error", "FileError", "FileIsDirectory", "FileMissing", "FileRefused",
+__all__ = ["Check", "ComparedTree", "Comparison", "Context", "Corrupt", "Database", "Diagnosis", "Error", "FileError", "FileIsDirectory", "FileMissing", "FileRefused",
            "FileThere", "Flame", "Metric", "NoDirectory", "NotFound", "Recording", "Table", "Timeline", "TraceStore", "Tree", "Unsupported",
-           "build", "check", "compare", "open", "sql"]
+           "build", "check", "compare", "export_formats", "merge", "open", "sql"]

@@ -6,8 +6,10 @@ import os
 from . import _lode
 from .answers import Check, Comparison, Flame, Timeline, Tree
 from .context import BY, Context, Contexts, Metric, Metrics, choose, form_of, patterns
+from .diagnosis import Diagnosed, Grouped
 from .table import StoreTable, Table, column_of, need_numpy, numpy, with_none
 from .text import amount, moment, shown, unit_of, utc
+from .writing import Writing, warn
 
 CACHED_COSTS = 8
 SORTS = {"exclusive": 0, "inclusive": 1, "name": 2}
@@ -15,7 +17,7 @@ CALL_SORTS = {name: number for number, name in enumerate(
     ("total", "self", "calls", "mean", "min", "max", "name", "errors", "p50", "p95", "p99"))}
 LEVELS = {"quick": 0, "structure": 1, "full": 2}
 TRACE_NONE = 2**64 - 1
-TEXT_WIDTH, WARNING_WIDTH = 1000, 1000
+TEXT_WIDTH = 1000
 
 
 def _bar(phase, done, total):
@@ -37,13 +39,6 @@ def _reporter(progress):
         from .notebook import Bar
         return Bar()
     return _bar
-
-
-def _warn(path, findings):
-    import warnings
-    for severity, rule, text in zip(findings["severity"], findings["rule"], findings["text"]):
-        if severity != "note":
-            warnings.warn(shown(f"{path}: {text} [{rule}]", WARNING_WIDTH), stacklevel=4)
 
 
 def _schema_of(path, taken):
@@ -71,7 +66,7 @@ def _query(stores, query, parameters, names, progress):
     return Table(columns, title="query")
 
 
-class Store:
+class Store(Writing, Diagnosed):
     """What all stores have. Close them, or use them with `with`; pickled ones are opened again."""
 
     _names = "full"
@@ -81,6 +76,11 @@ class Store:
         self.path, self._store, self._info = path, store, info
         self._costs = {}
         self._unread = None  # tables
+        self._findings = 0  # of opening it, without notes
+
+    @staticmethod
+    def _progress(progress):
+        return _reporter(progress)
 
     @property
     def format(self):
@@ -207,7 +207,7 @@ class Store:
         return Timeline(picture, f"{length}, {picture['samples']:,} samples", labels(picture["lines"]))
 
 
-class Database(Store):
+class Database(Grouped, Store):
     """Analysed profiles: contexts, metrics, profiles, values and trace lines."""
 
     kind = "database"
@@ -294,9 +294,8 @@ class Database(Store):
     def find(self, name, metric=None):
         """The most expensive context of the functions that a name means."""
         cost = self._need_cost(metric)
-        ids = set(_lode.matches(cost, name, form_of(self._names)))
-        found = [self.context(id) for id in sorted(ids)]
-        return max(found, key=lambda context: _lode.cost_at(cost, context.id)[0])
+        ids = _lode.matches(cost, name, form_of(self._names))
+        return self.context(max(ids, key=lambda id: _lode.cost_at(cost, id)[0]))
 
     def top(self, by="function", metric=None, profiles=None, sort="exclusive", start=None, stop=None, names=None, include=(),
             exclude=(), threads=0, progress=None):
@@ -328,6 +327,12 @@ class Database(Store):
             of_lines = memoryview(_lode.columns(self._store, "trace_lines", "profile")["profile"])
             return [names[of_lines[line]] for line in lines]
         return self._picture(start, stop, columns, rows, depth, profiles, None, names, threads, progress, labels)
+
+    def slice(self, output, profiles=None, start=None, stop=None, focus=None, depth=0, min_share=0.0, metric=None, keep_contexts=False,
+              force=False, threads=0, progress=None):
+        """Writes a part of the database as a database: what `lode slice` writes. Returns the findings."""
+        return self._cut(output, metric, profiles, focus, self._window(start, stop), None, depth, min_share, 0, keep_contexts, force, threads,
+                         progress)
 
     # ---- in place ----
 
@@ -417,6 +422,10 @@ class Recording(Store):
         return self._picture(start, stop, columns, rows, depth, None, self._slice(None, None, tracks)[2], names, threads, progress,
                              labels)
 
+    def slice(self, output, start=None, stop=None, tracks=None, depth=0, min_time=0, force=False, threads=0, progress=None):
+        """Writes a part of the recording as a recording, without calls shorter than `min_time` nanoseconds: what `lode slice` writes."""
+        return self._cut(output, None, None, None, self._window(start, stop), tracks, depth, 0.0, min_time, False, force, threads, progress)
+
     def events(self, track=0, start=None, stop=None, limit=0, names=None, progress=None):
         """The events of one track in chronological order: time, kind, depth, name, flags."""
         columns = _lode.events(self._store, track, *self._window(start, stop), limit, form_of(names or self._names),
@@ -439,11 +448,31 @@ def open(path, threads=0, progress=None):
     """Opens a store: a Database, a Recording or a TraceStore, by what is there."""
     path = os.fsdecode(path)
     store, kind, findings = _lode.open(path, threads, _reporter(progress))
-    _warn(path, findings)
+    warn(path, findings)
     info = _lode.info(store)
-    if kind == "database":
-        return Database(path, store, info)
-    return (TraceStore if info["requests"] else Recording)(path, store, info)
+    made = (Database if kind == "database" else TraceStore if info["requests"] else Recording)(path, store, info)
+    made._findings = sum(severity != "note" for severity in findings["severity"])
+    return made
+
+
+def merge(stores, output, labels=None, force=False, drop_unlisted=False, align=False, mean=False, threads=0, progress=None):
+    """Merges databases, or recordings, or paths of them: what `lode merge` writes. Returns the findings."""
+    given = list(stores)
+    opened = [store if isinstance(store, Store) else open(store) for store in given]
+    try:
+        runs = labels or [store.path.rstrip("/") or "/" for store in opened]
+        if len(runs) != len(opened):
+            raise ValueError(f"{len(runs)} labels for {len(opened)} stores")
+        if not labels:  # the same store again is another run
+            runs = [run if runs[:number].count(run) == 0 else f"{run}#{runs[:number].count(run) + 1}" for number, run in enumerate(runs)]
+        findings = _lode.merge(tuple((store._store, os.fsencode(store.path), run) for store, run in zip(opened, runs)), output,
+                               (force, drop_unlisted, align, mean), threads, _reporter(progress))
+    finally:
+        for store, old in zip(opened, given):
+            if store is not old:
+                store.close()
+    warn(os.fsdecode(output), findings, 3)
+    return Table(findings, {"offset": "plain"}, "findings")
 
 
 def check(path, level="structure", limit=20, threads=0, progress=None):

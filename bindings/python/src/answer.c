@@ -204,7 +204,22 @@ static PyObject *module_view(PyObject *module, PyObject *arguments)
 
 /* ---- functions by name ---- */
 
-/* matches(cost, name, form) -> list of the ids of the first context of each function */
+/* The ids of all contexts of the functions that were found; NULL after raising. */
+static PyObject *ids_of_matches(const lode_matches *matches, const lode_database *db)
+{
+    PyObject *list = PyList_New(0);
+    for (uint32_t i = 0; list && i < lode_database_context_count(db); i++) {
+        const lode_context *context = lode_database_context_at(db, i);
+        PyObject *id = lode_matches_has(matches, context) ? PyLong_FromUnsignedLong(lode_context_id(context))
+                                                          : Py_NewRef(Py_None);
+        if (!id || (id != Py_None && PyList_Append(list, id) < 0))
+            Py_CLEAR(list);
+        Py_XDECREF(id);
+    }
+    return list;
+}
+
+/* matches(cost, name, form) -> list of the ids of all contexts of functions */
 static PyObject *module_matches(PyObject *module, PyObject *arguments)
 {
     PyObject *argument;
@@ -223,11 +238,7 @@ static PyObject *module_matches(PyObject *module, PyObject *arguments)
     Py_END_ALLOW_THREADS;
     if (status != LODE_OK)
         return lp_raise(module, &error);
-    size_t count = lode_matches_count(matches);
-    PyObject *list = PyList_New((Py_ssize_t)count);
-    for (size_t i = 0; list && i < count; i++)
-        PyList_SetItem(list, (Py_ssize_t)i,
-                       PyLong_FromUnsignedLong(lode_context_id(lode_matches_at(matches, i))));
+    PyObject *list = ids_of_matches(matches, lode_cost_database(cost->cost));
     lode_matches_free(matches);
     return list;
 }

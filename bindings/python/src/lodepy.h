@@ -214,7 +214,8 @@ PyObject *lp_module_scan_columns(PyObject *module, PyObject *arguments);
 
 extern PyMethodDef lp_store_methods[], lp_table_methods[], lp_value_methods[], lp_cost_methods[],
     lp_answer_methods[], lp_picture_methods[], lp_recording_methods[], lp_compare_methods[],
-    lp_check_methods[], lp_scan_methods[], lp_arrow_methods[], lp_sql_methods[];
+    lp_check_methods[], lp_scan_methods[], lp_arrow_methods[], lp_sql_methods[], lp_diagnose_methods[],
+    lp_write_methods[];
 /* In files of their own, and listed with comparisons, recordings and values. */
 PyObject *lp_module_compare_tree(PyObject *module, PyObject *arguments);
 PyObject *lp_module_events(PyObject *module, PyObject *arguments);

@@ -61,10 +61,10 @@ static bool add_type(PyObject *module, PyTypeObject **slot, PyType_Spec *spec)
 static int module_exec(PyObject *module)
 {
     lp_state *state = lp_state_of(module);
-    PyMethodDef *const methods[] = {lp_store_methods,     lp_table_methods,   lp_value_methods,
-                                    lp_cost_methods,      lp_answer_methods,  lp_picture_methods,
-                                    lp_recording_methods, lp_compare_methods, lp_check_methods,
-                                    lp_scan_methods,      lp_arrow_methods,   lp_sql_methods};
+    PyMethodDef *const methods[] = {
+        lp_store_methods,   lp_table_methods,     lp_value_methods,    lp_cost_methods,  lp_answer_methods,
+        lp_picture_methods, lp_recording_methods, lp_compare_methods,  lp_check_methods, lp_scan_methods,
+        lp_arrow_methods,   lp_sql_methods,       lp_diagnose_methods, lp_write_methods};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (PyModule_AddFunctions(module, methods[i]) < 0)
             return -1;

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What stores are written to: exports, slices, merges."""
+
+import os
+
+from . import _lode
+from .context import choose, form_of
+from .table import Table
+from .text import shown
+
+COMPRESSIONS = {"default": 0, "none": 1, "gzip": 2, "zstd": 3}
+WARNING_WIDTH = 1000
+
+
+def warn(path, findings, level=4):
+    """Findings as warnings; notes are none."""
+    import warnings
+    for severity, rule, text in zip(findings["severity"], findings["rule"], findings["text"]):
+        if severity != "note":
+            warnings.warn(shown(f"{path}: {text} [{rule}]", WARNING_WIDTH), stacklevel=level)
+
+
+def export_formats():
+    """The formats of export(): their names, what reads them, suffixes of file names, and what they cannot hold."""
+    names = ("name", "description", "suffix", "loses", "available")
+    return Table(dict(zip(names, map(list, zip(*_lode.export_formats())))), title="formats")
+
+
+def format_of(path):
+    """The format that the suffix of a path belongs to."""
+    found = [(len(suffix), name) for name, _, suffix, _, _ in _lode.export_formats() if suffix and os.fsdecode(path).endswith(suffix)]
+    if not found:
+        raise ValueError(f"{os.fsdecode(path)!r} has the suffix of no format: say which, such as format='pprof' (lode.export_formats())")
+    return max(found, key=lambda item: item[0])[1]
+
+
+class Writing:
+    """Files and stores that are made of a store."""
+
+    def _stores(self):
+        return ((self._store, os.fsencode(self.path), None),)
+
+    def _metric_name(self, metric):
+        return None if metric is None else self.metrics[metric].name
+
+    def export(self, path, format=None, metric=None, profiles=None, tracks=None, start=None, stop=None, names=None, focus=None, depth=0,
+               table=None, title=None, compression="default", force=False, by_profile=False, lines=False, loops=False, entries=True,
+               inline=True, samples=False, arguments=True, threads=0, progress=None):
+        """Writes the store in a format of other tools, by default that of the suffix: what `lode export` writes. Returns the findings."""
+        first, last = self._window(start, stop)
+        numbers = None if tracks is None else (tracks,) if hasattr(tracks, "__index__") else tuple(sorted(tracks))
+        flags = (force, by_profile, lines, loops, not entries, not inline, samples, not arguments)
+        findings = _lode.export(self._stores(), path, format or format_of(path), (title, focus, table, self._metric_name(metric), profiles),
+                                (first, last, numbers), form_of(names or self._names), depth, choose(compression, COMPRESSIONS, "compression"),
+                                flags, threads, self._progress(progress))
+        warn(os.fsdecode(path), findings)
+        return Table(findings, {"offset": "plain"}, "findings")
+
+    def _cut(self, output, metric, profiles, focus, window, tracks, depth, min_share, min_time, keep_contexts, force, threads, progress):
+        numbers = None if tracks is None else (tracks,) if hasattr(tracks, "__index__") else tuple(sorted(tracks))
+        findings = _lode.slice(self._stores(), output, (self._metric_name(metric), profiles, focus), (*window, numbers), depth,
+                               float(min_share), min_time, keep_contexts, force, threads, self._progress(progress))
+        warn(os.fsdecode(output), findings, 5)
+        return Table(findings, {"offset": "plain"}, "findings")
