@@ -69,11 +69,14 @@ typedef struct lode_search_options {
     lode_pool *pool;      /* NULL: threads are started for this call */
     lode_name_form names; /* in which the method is compared first */
     const char *key;      /* rows have only this attribute; NULL: all */
+    /* Instead of `key`: rows have only these attributes; at most LODE_SEARCH_VALUES; NULL: all. */
+    const char *const *keys;
+    size_t key_count;
 } lode_search_options;
 #define LODE_SEARCH_OPTIONS_INIT                                                                             \
     {                                                                                                        \
         sizeof(lode_search_options), 0, 0, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, LODE_SEARCH_BY_TIME, 0, 0, \
-            0, NULL, NULL, NULL, NULL, LODE_NAME_FULL, NULL                                                  \
+            0, NULL, NULL, NULL, NULL, LODE_NAME_FULL, NULL, NULL, 0                                         \
     }
 
 /* An attribute as text, truncated after LODE_SEARCH_TEXT bytes. */

@@ -345,14 +345,24 @@ static bool meet_text(struct lode_scan *scan, const lode_event *event, const cha
     return true;
 }
 
+/* Whether rows have the attribute. */
+static bool is_shown(const lode_search_options *options, const char *key)
+{
+    if (options->keys == NULL)
+        return options->key == NULL || strcmp(options->key, key) == 0;
+    for (size_t i = 0; i < options->key_count; i++)
+        if (strcmp(options->keys[i], key) == 0)
+            return true;
+    return false;
+}
+
 /* Keeps attributes of the outermost call; a repeated key replaces its value. */
 static bool keep_pair(struct lode_scan *scan, const lode_event *event, const char *key, struct value *value)
 {
-    const char *only = scan->wanted->options->key;
     size_t i = 0;
     while (i < scan->pair_count && strcmp(text_of(&scan->pairs[i].key), key) != 0)
         i++;
-    if (i == LODE_SEARCH_VALUES || (only && strcmp(only, key) != 0))
+    if (i == LODE_SEARCH_VALUES || !is_shown(scan->wanted->options, key))
         return true;
     if (!read_value(scan, event, value) || !keep(&scan->pairs[i].key, key, strlen(key)) ||
         !keep(&scan->pairs[i].value, value->bytes, value->length))

@@ -5,6 +5,7 @@ Trace stores: every row of `top`, `tree`, `flame`, `profiles` and `search` is th
 original program; made ones are read back by a reader that shares nothing with Lode.
 """
 
+import itertools
 import operator
 import re
 import shutil
@@ -171,26 +172,36 @@ def texts(program, given):
 
 
 def groups(program, given):
-    """search --by KEY, for every key that an outermost call has, and one that none has."""
+    """search --by: every key that an outermost call has, all pairs of them as a list, and all of them, each named by an option of its own."""
     known = attribute_values(given)
-    keys = {key for trace in given.store.traces for key, _ in trace.attributes if key in known} | {"no such key"}
-    for key in sorted(keys):
-        members = {}
-        for trace, track in zip(given.store.traces, given.tracks):
-            value = dict(trace.attributes).get(key)
-            members.setdefault(None if value is None else as_text(value), []).append(track)
-        wanted = {}
-        for value, tracks in members.items():
-            times = sorted(track.calls[0].time for track in tracks)
-            errors = sum(any(call.failed for call, _ in reference.walk(track.calls)) for track in tracks)
-            rank = {f"p{p}_ns": times[-(-p * len(times) // 100) - 1] for p in (50, 90, 99)}
-            wanted[value] = {"requests": len(times), "errors": errors, "total_ns": sum(times), "mean_ns": sum(times) / len(times), **rank,
-                             "max_ns": times[-1], "value": value}
-        rows = program.json("search", given.path, "--by", key, "--limit", "0", cwd=given.path)["rows"]
-        wrong = [f"by {key}: {row}, not {wanted.get(row['value'])}" for row in rows if row != wanted.get(row["value"])]
-        wrong += [f"by {key}: no row of {value}" for value in wanted.keys() - {row["value"] for row in rows}]
-        order = [-row["total_ns"] for row in rows]
-        yield len(rows), wrong + [f"by {key}: not in order"] * (order != sorted(order))
+    keys = sorted({key for trace in given.store.traces for key, _ in trace.attributes if key in known})[:16]
+    choices = [((key,), ["--by", key]) for key in keys]
+    choices += [(pair, ["--by", ",".join(pair)]) for pair in itertools.permutations(keys, 2)]
+    choices += [(tuple(keys), [word for key in keys for word in ("--by", key)])] if len(keys) > 2 else []
+    for by, words in choices:
+        yield group_rows(given, by, program.json("search", given.path, *words, "--limit", "0", cwd=given.path)["rows"])
+    refused = program.run("search", given.path, "--by", "no such key", cwd=given.path)
+    yield 1, [] if refused.status == 2 and all(key in refused.err for key in keys) else [f"by no such key: {refused}"]
+
+
+def group_rows(given, by, rows):
+    members = {}
+    for trace, track in zip(given.store.traces, given.tracks):
+        values = [dict(trace.attributes).get(key) for key in by]
+        members.setdefault(tuple(None if value is None else as_text(value) for value in values), []).append(track)
+    wanted = {}
+    for values, tracks in members.items():
+        times = sorted(track.calls[0].time for track in tracks)
+        errors = sum(any(call.failed for call, _ in reference.walk(track.calls)) for track in tracks)
+        rank = {f"p{p}_ns": times[-(-p * len(times) // 100) - 1] for p in (50, 90, 99)}
+        one = {"value": values[0]} if len(by) == 1 else {}
+        wanted[values] = {"requests": len(times), "errors": errors, "total_ns": sum(times), "mean_ns": sum(times) / len(times), **rank,
+                          "max_ns": times[-1], **one, "values": dict(zip(by, values))}
+    found = {tuple(row["values"].values()): row for row in rows}
+    wrong = [f"by {by}: {row}, not {wanted.get(values)}" for values, row in found.items() if row != wanted.get(values)]
+    wrong += [f"by {by}: no row of {values}" for values in wanted.keys() - found.keys()] + [f"by {by}: rows twice"] * (len(found) != len(rows))
+    order = [-row["total_ns"] for row in rows]
+    return len(rows), wrong + [f"by {by}: not in order"] * (order != sorted(order))
 
 
 def density(program, given):

@@ -14,8 +14,8 @@ import tempfile
 import cli
 
 DOCUMENT = cli.ROOT / "doc" / "csv.md"
-ROW = re.compile(r"^\| `lode ([^`]+)` \| ([\w, ]+) \|$", re.M)
-SNAKE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
+ROW = re.compile(r"^\| `lode ([^`]+)` \| ([\w., ]+) \|$", re.M)
+SNAKE = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*(\..+)?")  # after a dot, a key of the store
 # In CSV these are text; in JSON they are arrays or objects.
 STRUCTURES = {"labels", "id_tuple", "rank", "rank_physical", "attributes", "statistics", "scopes", "explains", "evidence"}
 
@@ -53,6 +53,13 @@ def header_lines_are_as_documented(program):
         program.check(not bad, f"lode {' '.join(words)}: names of columns are in snake case", bad)
 
 
+def fields_of(row):
+    """Values by key are an object; in CSV each has a column, or one that is alone the column "value"."""
+    if not isinstance(row.get("values"), dict):
+        return list(row)
+    return [field for field in row if field != "values"] + [f"value.{key}" for key in row["values"] if "value" not in row]
+
+
 def columns_are_fields_of_json(program):
     """Of the main table, and of those that --table names."""
     for words, columns in documented():
@@ -62,7 +69,7 @@ def columns_are_fields_of_json(program):
         plain = words[:words.index("--table")] if name else words
         answer = cli.parse_json(run(program, plain, "--json").out)
         table = answer[name] if name else next(answer[key] for key in ("rows", "activities", "metrics", "tasks", "findings", "rules") if key in answer)
-        fields = list(table if isinstance(table, dict) else table[0]) if table else columns
+        fields = fields_of(table if isinstance(table, dict) else table[0]) if table else columns
         program.check(set(columns) - STRUCTURES <= set(fields), f"lode {' '.join(words)}: columns are fields of JSON", [columns, fields])
         program.check(set(fields) - STRUCTURES - {"arguments"} <= set(columns), f"lode {' '.join(words)}: fields of JSON are columns",
                       sorted(set(fields) - set(columns)))

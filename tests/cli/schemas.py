@@ -174,7 +174,7 @@ DATABASE_CALLS = (["diagnose"], ["efficiency"], ["efficiency", "--by", "thread"]
 RECORDING_CALLS = (["diagnose"], ["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--limit", 1], ["top", "--min-time", "1us"],
                    ["top", "--from", "1us", "--to", "10ms", "--depth", 2], ["top", "--callers", "e"], ["top", "--callees", "a"], ["top", "--by", "kind"],
                    ["tree"], ["tree", "--bottom-up"], ["tree", "--limit", 2], ["tree", "--root", 1], ["tree", "--below", 1, "--skip", 1], ["flame"], ["flame", "--bottom-up"], ["flame", "--root", 1], ["profiles"], ["profiles", "--limit", 1], ["search"],
-                   ["search", "--limit", 1], ["search", "--by", "component"], ["search", "--density", "--columns", 5], ["source"], ["trace"], ["trace", "--rows", 1, "--limit", 1], ["trace", "--merge", "--rows", 2], ["trace", "--at", "1us"], ["trace", "--boxes", "--columns", 5], ["sql", "select * from call", "--limit", 2], ["replay"], ["replay", "--limit", 5])
+                   ["search", "--limit", 1], ["search", "--density", "--columns", 5], ["source"], ["trace"], ["trace", "--rows", 1, "--limit", 1], ["trace", "--merge", "--rows", 2], ["trace", "--at", "1us"], ["trace", "--boxes", "--columns", 5], ["sql", "select * from call", "--limit", 2], ["replay"], ["replay", "--limit", 5])
 # A dump of these is large, and says what the others say.
 LARGE = ("viewer-issue-233", "viewer-issue-328", "db2pprof", "hatchet-saxpy-mpi-cuda-database")
 RECORDINGS = ("autoargs", "events", "forkexec", "exc", "killed", "mt", "pg_args", "sdt", "n_watchvar", "longjmp")
@@ -215,7 +215,11 @@ def outputs_of_recordings_validate(program, judge):
         check_outputs(program, judge, name, f"{name}/uftrace.data", RECORDING_CALLS, program.recordings())
     calls = [*RECORDING_CALLS, ["replay", "--id", "1"], ["search", "--errors"]]
     for name in STORES:
-        check_outputs(program, judge, name, name, calls, program.stores())
+        check_outputs(program, judge, name, name, [*calls, ["search", "--by", "part" if name == "first" else "component"]], program.stores())
+    with tempfile.TemporaryDirectory() as inner:
+        shutil.copytree(program.stores() / "master", Path(inner, "cut"), copy_function=shutil.copyfile)
+        os.truncate(Path(inner, "cut", "000000", "traces.dat"), 700)
+        check_outputs(program, judge, "a cut store", "cut", [["search", "--by", key] for key in ("component", "component,http.url", "http.url,component", "http.url")], inner)
     for name, store, words, folder in (("a task", "autoargs/uftrace.data", ["--task", "20887"], program.recordings()),
                                        ("a request", "first", ["--id", "1"], program.stores())):
         window = [*words, "--from", "0", "--to", "1s"]

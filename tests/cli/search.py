@@ -170,11 +170,12 @@ def attributes_of_any_call(program):
 
 def groups_by_attribute(program):
     listed = traces(program)
-    for key in ("component", "http.url", "part", "http.status_code", "nobody"):
+    for key in ("component", "http.url", "part", "http.status_code"):
         wanted = {}
         for trace in listed:
             wanted.setdefault(trace.calls[0].attributes.get(key), []).append(trace)
         answer = program.json("search", "--by", key, "--limit", "0", STORE, cwd=program.stores())
+        program.equal([row["values"] for row in answer["rows"]], [{key: row["value"]} for row in answer["rows"]], f"values of {key} by key")
         found = {row["value"]: row for row in answer["rows"]}
         program.equal(sorted(map(str, found)), sorted(map(str, wanted)), f"values of {key}")
         program.equal([-row["total_ns"] for row in answer["rows"]], sorted(-row["total_ns"] for row in answer["rows"]), f"order by {key}")
@@ -185,6 +186,19 @@ def groups_by_attribute(program):
             program.equal([row.get(k) for k in ("requests", "errors", "total_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns")],
                           [len(times), sum(trace.errors() > 0 for trace in members), sum(times), sum(times) / len(times), rank[50], rank[90], rank[99],
                            times[-1]], f"{key}={value}: durations of its requests")
+
+
+def unknown_keys_are_errors_that_list_the_known_ones(program):
+    known = ", ".join(sorted({key for trace in traces(program) for key in trace.calls[0].attributes}))
+    for words, message in [(["--by", "nobody"], f"{STORE}: no outermost call has the attribute 'nobody'; there are {known}"),
+                           (["--by", "component,http.urk"], f"the attribute 'http.urk' (did you mean 'http.url'?); there are {known}"),
+                           (["--by", "component", "--by", "nobody", "--errors"], f"the attribute 'nobody'; there are {known}"),
+                           (["--by", "part,component", "--by", "part"], "--by names 'part' twice"),
+                           (["--by", "part,"], "--by takes KEY or a list of keys"),
+                           (["--by", ",".join(map(str, range(17)))], "--by takes 16 keys at most")]:
+        program.says(program.run("search", *words, STORE, cwd=program.stores()), 2, f".*{re.escape(message)}.*", f"refused: {words[-1]}")
+    # Requests that are found do not have it, but others do: this is no error.
+    program.equal(program.json("search", "--by", "part", "--text", "nothing at all", STORE, cwd=program.stores())["rows"], [], "no requests, no groups")
 
 
 def texts(program):
@@ -267,5 +281,5 @@ def lines_fit(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, rows_say_what_the_original_says, durations, windows, errors_and_methods, attributes_of_any_call, groups_by_attribute, texts, orders,
+    sys.exit(cli.main(__doc__, rows_say_what_the_original_says, durations, windows, errors_and_methods, attributes_of_any_call, groups_by_attribute, unknown_keys_are_errors_that_list_the_known_ones, texts, orders,
                       csv_has_the_same_rows, threads_change_nothing, ids_choose_traces, wrong_ids_are_refused, lines_fit))

@@ -16,7 +16,8 @@ typedef struct search_options {
     int errors, density;
     uint64_t columns;
     text_list attributes;
-    const char *method, *text, *by;
+    text_list by;
+    const char *method, *text;
 } search_options;
 
 /* In the order of lode_search_sort. */
@@ -103,8 +104,12 @@ static int search_usage(const invocation *call)
         return report("TEXT and --text cannot be combined (see 'lode help search')");
     if (options->max_duration && options->min_duration > options->max_duration)
         return report("--min-duration must not be above --max-duration (see 'lode help search')");
-    if (options->density && options->by)
+    if (options->density && options->by.count)
         return report("--density cannot be used with --by (see 'lode help search')");
+    search_keys keys;
+    if (search_parse_keys(&keys, &options->by) != EXIT_DONE)
+        return EXIT_TROUBLE;
+    search_free_keys(&keys);
     for (size_t i = 0; i < options->attributes.count; i++)
         if (check_attribute(options->attributes.items[i]) != EXIT_DONE)
             return EXIT_TROUBLE;
@@ -149,22 +154,38 @@ static lode_status print_density(const invocation *call, rec_session *s, const l
     return status;
 }
 
-static lode_status print_rows(const invocation *call, rec_session *s, lode_search_options *settings,
+static lode_status print_rows(const invocation *call, rec_session *s, const lode_search_options *settings,
                               lode_error *error)
 {
-    const search_options *options = call->options;
     lode_search *search = NULL;
-    if (options->by) {
-        settings->limit = 0;
-        settings->key = options->by;
-    }
     lode_status status = lode_search_run(&search, s->recording, settings, error);
     progress_clear(&s->progress);
-    if (status == LODE_OK && options->by)
-        search_groups(call->out, s, search, options->by, options->shared.limit);
-    else if (status == LODE_OK)
+    if (status == LODE_OK)
         search_print(call->out, s, search, settings);
     lode_search_free(search);
+    return status;
+}
+
+/* EXIT_DONE, or EXIT_TROUBLE after a message. */
+static int print_groups(const invocation *call, rec_session *s, lode_search_options *settings)
+{
+    const search_options *options = call->options;
+    search_keys keys;
+    lode_search *search = NULL;
+    lode_error error = {0};
+    int status = search_parse_keys(&keys, &options->by);
+    settings->limit = 0;
+    settings->keys = keys.names;
+    settings->key_count = keys.count;
+    if (status == EXIT_DONE && lode_search_run(&search, s->recording, settings, &error) != LODE_OK)
+        status = rec_error(s, &error);
+    progress_clear(&s->progress);
+    if (status == EXIT_DONE)
+        status = search_check_keys(s, search, &keys);
+    if (status == EXIT_DONE)
+        search_groups(call->out, s, search, &keys, options->shared.limit);
+    lode_search_free(search);
+    search_free_keys(&keys);
     return status;
 }
 
@@ -178,10 +199,13 @@ static int search_recording(const invocation *call, rec_session *s)
         settings.text = call->operands[1];
     settings.attributes = attributes;
     settings.attribute_count = options->attributes.count;
-    lode_status status =
-        options->density ? print_density(call, s, &settings, &error) : print_rows(call, s, &settings, &error);
+    int status = EXIT_DONE;
+    if (options->by.count)
+        status = print_groups(call, s, &settings);
+    else if ((options->density ? print_density : print_rows)(call, s, &settings, &error) != LODE_OK)
+        status = rec_error(s, &error);
     free_attributes(attributes, options->attributes.count);
-    return status == LODE_OK ? EXIT_DONE : rec_error(s, &error);
+    return status;
 }
 
 static int run_search(const invocation *call)
@@ -210,7 +234,7 @@ static const option_spec search_of_recordings[] = {
     {"attribute", 0, OPTION_TEXTS, "CONDITION", NULL, offsetof(search_options, attributes)},
     {"method", 0, OPTION_TEXT, "NAME", NULL, offsetof(search_options, method)},
     {"text", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, text)},
-    {"by", 'b', OPTION_TEXT, "KEY", NULL, offsetof(search_options, by)},
+    {"by", 'b', OPTION_TEXTS, "KEY[,KEY]...", NULL, offsetof(search_options, by)},
     {"density", 0, OPTION_FLAG, NULL, NULL, offsetof(search_options, density)},
     {"columns", 0, OPTION_COUNT, "N", NULL, offsetof(search_options, columns)},
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},

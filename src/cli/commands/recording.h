@@ -25,8 +25,27 @@ void search_print(out *o, rec_session *s, const lode_search *search, const lode_
 /* `lode search` on databases: things by name. */
 int search_database(const invocation *call);
 
-/* Requests in groups by the value of an attribute, the groups with the most time first. */
-void search_groups(out *o, rec_session *s, const lode_search *search, const char *key, uint64_t limit);
+/* What --by names: attributes of outermost calls. */
+typedef struct search_keys {
+    char *text; /* that the names are parts of */
+    const char *names[LODE_SEARCH_VALUES];
+    size_t count;
+} search_keys;
+
+/*
+ * Splits lists at commas. EXIT_DONE, or EXIT_TROUBLE after a message; search_free_keys is due in
+ * both cases.
+ */
+int search_parse_keys(search_keys *keys, const text_list *lists);
+void search_free_keys(search_keys *keys);
+/* The value of an attribute in a row; NULL: it has none. */
+const char *search_value(const lode_search_row *row, const char *key);
+/* EXIT_TROUBLE after a message if no outermost call of the whole recording has one of the keys. */
+int search_check_keys(rec_session *s, const lode_search *search, const search_keys *keys);
+
+/* Requests in groups by the values of attributes, the groups with the most time first. */
+void search_groups(out *o, rec_session *s, const lode_search *search, const search_keys *keys,
+                   uint64_t limit);
 
 /* Requests by start and duration: intervals, and what was found in them. */
 #define SEARCH_COLUMNS_MAX 10000
