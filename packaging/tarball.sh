@@ -34,7 +34,7 @@ DESTDIR=$work/root meson install -C "$work/build" --no-rebuild
 root=$work/root/$name
 strip "$root/bin/lode"
 mkdir -p "$root/share/doc/lode"
-cp "$tree/README.md" "$tree/LICENSE" "$tree/CHANGELOG.md" "$tree/doc/tutorial.md" "$root/share/doc/lode/"
+cp "$tree/README.md" "$tree/LICENSE" "$tree/CHANGELOG.md" "$root/share/doc/lode/"
 
 # Nothing of the machine is left to load.
 if readelf -d "$root/bin/lode" | grep -E 'NEEDED|RPATH|RUNPATH' || readelf -l "$root/bin/lode" | grep INTERP; then

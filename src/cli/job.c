@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 const char *const job_choices[] = {"auto", "off", "openmpi", "mpich", NULL};
@@ -119,6 +120,21 @@ int job_join(lode_comm **comm, job_kind kind, int has_local_ranks)
         return check_alone(&started, has_local_ranks);
     int status = join(comm, kind, &started, is_needed);
     return status == EXIT_DONE ? check_size(comm, kind, &started) : refuse(&started, status);
+}
+
+int job_check_alone(const char *command)
+{
+    launch started = launcher_find();
+    const char *mpi = getenv("LODE_MPI");
+    char tasks[512];
+    if (started.tasks < 2 || (mpi && strcmp(mpi, "off") == 0))
+        return EXIT_DONE;
+    if (started.rank == 0)
+        report(
+            "%s, but 'lode %s' does not use MPI, as 'lode build', 'lode merge' and 'lode slice' do: start one "
+            "task, or set LODE_MPI=off if each task has an output of its own",
+            describe(&started, tasks, sizeof tasks), command);
+    return refuse(&started, EXIT_TROUBLE);
 }
 
 int job_leave(lode_comm *comm, int status)

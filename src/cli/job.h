@@ -19,6 +19,12 @@ void job_prepare_files(void);
  * anything is written, unless `kind` is JOB_OFF.
  */
 int job_join(lode_comm **comm, job_kind kind, int has_local_ranks);
+/*
+ * For a command that does not use MPI, before it writes to one path: refuses to be one of several
+ * tasks of a launcher, which would all do the same work. The first one speaks. LODE_MPI=off in the
+ * environment says that each has an output of its own.
+ */
+int job_check_alone(const char *command);
 /* Leaves the job with an exit status, and returns it; aborts unless EXIT_DONE. NULL is no job. */
 int job_leave(lode_comm *comm, int status);
 /* Whether this process is the one that speaks. */

@@ -4,6 +4,7 @@
 #include "alloc.h"
 #include "help.h"
 #include "host.h"
+#include "job.h"
 #include "operands.h"
 #include "output/report.h"
 #include "shell_words.h"
@@ -95,6 +96,19 @@ static int find_kind(invocation *call, operand_list *operands)
     return status == LODE_OK ? check_kind(call) : store_unopened(call->operands[0], &error);
 }
 
+/* All tasks of a launcher would write the same file or store. */
+static int check_job(const invocation *call)
+{
+    option_entry list[OPTION_LIST_MAX];
+    size_t count = option_list(&call->command->options, list);
+    if (call->command->joins_job || host_current())
+        return EXIT_DONE;
+    for (size_t i = 0; i < count; i++)
+        if ((call->given >> i & 1) && strcmp(list[i].option->name, "output") == 0)
+            return job_check_alone(call->command->name);
+    return EXIT_DONE;
+}
+
 static int run_with_output(invocation *call)
 {
     const shared_options *shared = call->shared;
@@ -135,6 +149,8 @@ int command_run(const command_spec *command, int count, char **arguments)
                            .operand_count = parsed.operand_count,
                            .given = parsed.given};
         status = call.shared->help ? EXIT_DONE : check_usage(&call, &operands);
+        if (status == EXIT_DONE && !call.shared->help)
+            status = check_job(&call);
         if (status == EXIT_DONE && !call.shared->help)
             status = find_kind(&call, &operands);
         if (status == EXIT_DONE)

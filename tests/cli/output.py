@@ -3,6 +3,7 @@
 """Where output goes: full disks and readers that leave are noticed, and a file is there whole or not at all."""
 
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -36,9 +37,10 @@ def recordings_on_a_full_disk_and_a_closed_pipe(program):
         program.says(result, 2, "standard output: No space left on device", f"lode {' '.join(call)} > /dev/full")
         reader, writer = os.pipe()
         os.close(reader)
+        wanted = program.run(*call, cwd=program.recordings())
         result = program.run(*call, stdout=writer, cwd=program.recordings())
         os.close(writer)
-        program.check(result.status == 2 and not result.err, f"lode {' '.join(call)} | true", [result])
+        program.check(result == (wanted.status, "", wanted.err), f"lode {' '.join(call)} | true: as with a reader", [result, wanted])
 
 
 def full_disk(program):
@@ -55,9 +57,43 @@ def closed_pipe(program):
     for call in (*calls(), ["dump", LARGE]):
         reader, writer = os.pipe()
         os.close(reader)
+        wanted = program.run(*call)
         result = program.run(*call, stdout=writer)
         os.close(writer)
-        program.check(result.status == 2 and not result.err, f"lode {' '.join(call)} | true", [result])
+        program.check(result == (wanted.status, "", wanted.err), f"lode {' '.join(call)} | true: as with a reader", [result, wanted])
+
+
+def pictures_and_exports_go_to_standard_output(program):
+    """-o - is standard output, with a reader, without one, and on a full disk."""
+    cases = [(["flame", SMALL, "-o", "-"], "<svg"), (["flame", SMALL, "--json", "-o", "-"], '{"schema"'), (["trace", SMALL, "-o", "-"], "<svg"),
+             (["dump", SMALL, "-o", "-"], '{"schema"'), (["export", SMALL, "--format", "folded", "-o", "-"], "")]
+    for call, start in cases:
+        wanted = program.run(*call)
+        program.check(wanted.status == 0 and not wanted.err.startswith("lode: standard") and start in wanted.out[:200] and wanted.out,
+                      f"lode {' '.join(call)}", [wanted.out[:200], wanted.err])
+        reader, writer = os.pipe()
+        os.close(reader)
+        result = program.run(*call, stdout=writer)
+        os.close(writer)
+        program.equal(result, (0, "", wanted.err), f"lode {' '.join(call)} | true")
+        with open("/dev/full", "wb") as full:
+            result = program.run(*call, stdout=full)
+        program.check(result.status == 2 and re.search("standard output: .*No space left on device", result.err), f"lode {' '.join(call)} > /dev/full", [result])
+
+
+def work_does_not_end_with_the_reader(program):
+    """A store is written, and a check says what it found, whoever reads the words on the way."""
+    with tempfile.TemporaryDirectory() as folder:
+        damaged = Path(folder, "damaged")
+        subprocess.run(["cp", "-r", program.databases() / LARGE, damaged], check=True)
+        os.truncate(damaged / "trace.db", (damaged / "trace.db").stat().st_size - 100)
+        for call, status in ((["convert", LARGE, "-o", f"{folder}/new"], 0), (["check", damaged], 1), (["check", damaged, "--json"], 1)):
+            reader, writer = os.pipe()
+            os.close(reader)
+            result = program.run(*call, stdout=writer)
+            os.close(writer)
+            program.equal(result, (status, "", ""), f"lode {call[0]} {'--json' if '--json' in call else ''} | true: the status that it has with a reader")
+        program.equal(program.run("check", f"{folder}/new").status, 0, "lode convert | true: the store is there")
 
 
 def a_pipe_that_closes_ends_the_work(program):
@@ -65,7 +101,7 @@ def a_pipe_that_closes_ends_the_work(program):
                              cwd=program.databases(), env=cli.environment())
     child.stdout.read(100)
     child.stdout.close()
-    program.equal((child.wait(timeout=cli.SECONDS), child.stderr.read()), (2, b""), "lode dump | head -c 100")
+    program.equal((child.wait(timeout=cli.SECONDS), child.stderr.read()), (0, b""), "lode dump | head -c 100")
     child.stderr.close()
 
 
@@ -183,5 +219,6 @@ def dump_in_parts(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, full_disk, closed_pipe, recordings_on_a_full_disk_and_a_closed_pipe, a_pipe_that_closes_ends_the_work, closed_standard_output,
+    sys.exit(cli.main(__doc__, full_disk, closed_pipe, recordings_on_a_full_disk_and_a_closed_pipe, a_pipe_that_closes_ends_the_work,
+                      pictures_and_exports_go_to_standard_output, work_does_not_end_with_the_reader, closed_standard_output,
                       dump_to_a_file, dump_to_what_is_no_file, dump_to_what_others_control, dump_that_fails, dump_that_is_interrupted, dump_in_parts))

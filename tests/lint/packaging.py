@@ -47,6 +47,22 @@ def options(text):
     return set(re.findall(r"-D([a-z_.]+)=", text))
 
 
+def documents(tap):
+    """Documents that texts of the program name are installed, by meson and in the package."""
+    sources = [path for suffix in ("*.txt", "*.c", "*.def") for path in (ROOT / "src").rglob(suffix)]
+    texts = "\n".join(re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL) for path in sources)
+    named = set(re.findall(r"doc/([a-z_-]+\.md)", texts))
+    installed = set(re.findall(r"'([a-z_-]+\.md)'", read("doc/meson.build")))
+    tap.check(len(named) >= 3 and named <= installed, "documents that texts of the program name are installed", sorted(named - installed))
+    missing = [name for name in sorted(installed) if not (ROOT / "doc" / name).is_file()]
+    tap.check(installed and not missing, "documents that are installed exist", missing)
+    tap.check("usr/share/doc/lode" in read("debian/lode.install").split(), "the package lode has the documents")
+    packages = set(re.findall(r"^Package: (.*)$", read("debian/control"), re.MULTILINE))
+    line = re.search(r"sudo apt-get install (.*?)\n\n", read("README.md"), re.DOTALL)[1]
+    wanted = {name for name in packages if re.fullmatch(r"lode.*|liblode\d+", name)}
+    tap.check(set(re.findall(r"\.\./([a-z0-9-]+)_\*\.deb", line)) == wanted, "README installs every package of the program", [line, sorted(wanted)])
+
+
 def main():
     tap, version = Tap(), project_version()
     spack(tap)
@@ -63,6 +79,7 @@ def main():
     listed = set(re.findall(r"^Tests: (\w+)$", read("debian/tests/control"), re.MULTILINE))
     found = {path.name for path in (ROOT / "debian" / "tests").iterdir()} - {"control"}
     tap.check(listed == found, "debian/tests/control lists all tests", [sorted(listed ^ found)])
+    documents(tap)
     return tap.finish()
 
 

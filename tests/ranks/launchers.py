@@ -39,6 +39,27 @@ def refused(tap, lode, mpi, folder, recording):
             tap.check(not os.listdir(parent), f"mpirun of {mpi.name}, {title}: nothing is written", os.listdir(parent))
 
 
+def without_mpi(tap, lode, mpi, folder, recording):
+    """Commands that do not use MPI: what writes is refused at once, unless each task has an output of its own; what prints runs in every task."""
+    env = environment(lode.program)
+    for words in (("convert", recording, "-o"), ("export", recording, "--format", "folded", "-o"), ("flame", recording, "-o")):
+        with tempfile.TemporaryDirectory(dir=folder) as parent:
+            target = Path(parent) / ("new.svg" if words[0] == "flame" else "new")
+            ended = run(mpi.job(TASKS, lode.program, *words, target), env, LIMIT)
+            said = ended.messages()
+            tap.check(ended.status not in (0, None) and len(said) == 1 and f"started {TASKS} tasks" in said[0] and "does not use MPI" in said[0]
+                      and not os.listdir(parent), f"mpirun of {mpi.name}: lode {words[0]} is refused with one message", ended.describe())
+            ended = run(mpi.job(1, lode.program, *words, target), env, LIMIT)
+            tap.check(ended.status == 0 and os.listdir(parent) == [target.name], f"mpirun of {mpi.name}: one task may be lode {words[0]}", ended.describe())
+    with tempfile.TemporaryDirectory(dir=folder) as parent:
+        command = f"{lode.program} convert {recording} -o {parent}/new-${mpi.rank}"
+        ended = run(mpi.job(TASKS, "sh", "-c", command), environment(lode.program, LODE_MPI="off"), LIMIT)
+        tap.check(ended.status == 0 and len(os.listdir(parent)) == TASKS, f"mpirun of {mpi.name}, LODE_MPI=off: {TASKS} tasks, {TASKS} stores",
+                  ended.describe())
+    ended = run(mpi.job(TASKS, lode.program, "info", recording), env, LIMIT)
+    tap.check(ended.status == 0 and not ended.messages(), f"mpirun of {mpi.name}: what prints runs in every task", ended.describe())
+
+
 def allowed(tap, lode, mpi, folder, recording):
     env = environment(lode.program, LODE_PLUGINS=str(folder / "none"))
     with tempfile.TemporaryDirectory(dir=folder) as parent:
@@ -71,6 +92,7 @@ def main():
                 tap.skip(f"mpirun of {mpi.name}", reason)
                 continue
             refused(tap, lode, mpi, Path(folder), recording)
+            without_mpi(tap, lode, mpi, Path(folder), recording)
             allowed(tap, lode, mpi, Path(folder), recording)
     return tap.finish()
 

@@ -66,7 +66,7 @@ static int on_finding(void *user, const lode_finding *finding)
         write_finding(job->out, finding);
     else if (finding->severity != LODE_NOTE || job->options->verbose)
         say_finding(job->out, finding);
-    return out_has_failed(job->out);
+    return out_is_lost(job->out);
 }
 
 static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
@@ -191,7 +191,7 @@ static int check(check_job *job, const char *path)
     }
     out_end(job->out);
     if (status != LODE_OK)
-        return out_has_failed(job->out) ? EXIT_TROUBLE : store_unopened(path, &error);
+        return out_is_lost(job->out) ? EXIT_TROUBLE : store_unopened(path, &error);
     return result.errors ? EXIT_FINDINGS : EXIT_DONE;
 }
 

@@ -54,7 +54,7 @@ static int on_remark(void *user, const lode_finding *finding)
     progress_clear(&c->session->progress);
     out_say(c->out, "%s %s: %s%s%s", lode_severity_name(finding->severity), finding->rule, finding->file,
             finding->file[0] ? ": " : "", finding->text);
-    return out_has_failed(c->out);
+    return out_is_lost(c->out);
 }
 
 static int on_conversion(void *user, const char *phase, uint64_t done, uint64_t total)

@@ -195,9 +195,11 @@ static int export_failed(const export_options *options, const out_place *place, 
     if (error->status == LODE_ERR_CORRUPT || error->status == LODE_ERR_LIMIT ||
         error->status == LODE_ABSENT || error->status == LODE_NOT_FOUND)
         return report_error(path, error);
-    /* Whoever closed the pipe knows. */
-    if (error->status == LODE_ERR_CANCELLED || place->is_broken)
+    if (error->status == LODE_ERR_CANCELLED)
         return EXIT_TROUBLE;
+    /* A reader that has left has what it wants. */
+    if (place->is_standard && place->is_broken)
+        return EXIT_DONE;
     if (place->is_standard)
         return report_error("standard output", error);
     struct stat found;

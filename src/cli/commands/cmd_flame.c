@@ -146,12 +146,17 @@ static int ends_with(const char *text, const char *end)
     return length > size && strcasecmp(text + length - size, end) == 0;
 }
 
+static int is_standard(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
 static void draw(out *o, const flame_picture *picture, const flame_options *options)
 {
-    if (ends_with(options->shared.output, ".svg"))
-        flame_svg(o, picture);
-    else
+    if (ends_with(options->shared.output, ".html"))
         flame_html(o, picture);
+    else
+        flame_svg(o, picture);
 }
 
 /* "CPUTIME (sec), callers and callees of main": names are text of the store. */
@@ -254,7 +259,7 @@ static int flame_usage(const invocation *call)
     const char *path = call->shared->output;
     if (!call->shared->json && !path)
         return report("missing option: -o/--output, or --json (see 'lode help flame')");
-    if (!call->shared->json && !ends_with(path, ".svg") && !ends_with(path, ".html"))
+    if (!call->shared->json && !is_standard(path) && !ends_with(path, ".svg") && !ends_with(path, ".html"))
         return report("'%s' does not end in .svg or .html (see 'lode help flame')", path);
     if (options->function && (options->focus || options->bottom_up))
         return report("--function and %s cannot be used together (see 'lode help flame')",
@@ -268,7 +273,7 @@ static int flame_usage(const invocation *call)
         return report("--min-width must be at least 0.01 (see 'lode help flame')");
     if (call->shared->limit == 0 || call->shared->limit > 1000000)
         return report("--limit must be from 1 to 1000000 (see 'lode help flame')");
-    return path ? place_is_free(path, options->force) : EXIT_DONE;
+    return path && !is_standard(path) ? place_is_free(path, options->force) : EXIT_DONE;
 }
 
 static int run_flame(const invocation *call)

@@ -42,7 +42,7 @@ static int on_finding(void *user, const lode_finding *finding)
     progress_clear(&m->sessions[0].progress);
     out_say(m->out, "%s %s: %s%s%s", lode_severity_name(finding->severity), finding->rule, finding->file,
             finding->file[0] ? ": " : "", finding->text);
-    return out_has_failed(m->out);
+    return out_is_lost(m->out);
 }
 
 static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)

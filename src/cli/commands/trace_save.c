@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 static int ends_with(const char *text, const char *end)
 {
@@ -25,6 +26,8 @@ static int is_png(const char *path)
 
 int trace_save_usage(const char *path, int force)
 {
+    if (strcmp(path, "-") == 0)
+        return EXIT_DONE;
     if (!is_png(path) && !ends_with(path, ".svg"))
         return report("'%s' does not end in .svg or .png (see 'lode help trace')", path);
     return place_is_free(path, force);
@@ -90,22 +93,31 @@ static char *make_title(const trace_drawing *d, const char *store)
     return escape_text(text, escape_has_utf8());
 }
 
+/* "-" is standard output, whose reader may leave. */
+static int save(const char *path, const void *bytes, size_t size)
+{
+    int is_standard = strcmp(path, "-") == 0;
+    out_file file = {.fd = STDOUT_FILENO};
+    if (!is_standard && out_file_open(&file, path) != 0)
+        return EXIT_TROUBLE;
+    out_place place = {.fd = file.fd};
+    int problem = place_write(&place, bytes, size);
+    if (is_standard && place.is_broken)
+        return EXIT_DONE;
+    int closed = is_standard ? 0 : out_file_close(&file, problem == 0);
+    if (problem || closed)
+        return report("%s: %s", is_standard ? "standard output" : path, strerror(problem ? problem : closed));
+    return EXIT_DONE;
+}
+
 int trace_save(const trace_drawing *d, const image_plan *plan, const char *path, const char *store,
                trace_name_fn name, int names)
 {
     image i = {.plan = *plan, .drawing = d, .title = make_title(d, store)};
     size_t size;
-    out_file file;
     make_legend(&i, d, name, names);
     void *bytes = is_png(path) ? (void *)image_png(&i, &size) : (void *)image_svg(&i, &size);
-    int status = out_file_open(&file, path) == 0 ? EXIT_DONE : EXIT_TROUBLE;
-    if (status == EXIT_DONE) {
-        out_place place = {.fd = file.fd};
-        int problem = place_write(&place, bytes, size);
-        int closed = out_file_close(&file, problem == 0);
-        if (problem || closed)
-            status = report("%s: %s", path, strerror(problem ? problem : closed));
-    }
+    int status = save(path, bytes, size);
     free(bytes);
     free(i.title);
     for (unsigned entry = 0; entry < i.entry_count; entry++)

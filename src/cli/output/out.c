@@ -54,7 +54,7 @@ out *out_open(const out_settings *settings)
     o->is_raw = settings->is_raw;
     o->table = settings->table;
     o->backend = backends[settings->format];
-    o->file = settings->file;
+    o->file = settings->file && strcmp(settings->file, "-") != 0 ? settings->file : NULL;
     o->store_key = settings->store;
     o->label_width = LABEL_WIDTH;
     o->is_first = 1;
@@ -78,17 +78,24 @@ static int finish_file(out *o, int status)
     return o->error ? o->error : error;
 }
 
+/* Whether the reader of standard output has left. */
+static int has_left(const out *o, int error)
+{
+    return error == EPIPE && !o->file;
+}
+
 int out_close(out *o, int status)
 {
     if (o->format == OUT_CSV && o->table && !o->has_table && status != EXIT_TROUBLE)
         status = report("the answer has no table '%s'; there are: %s", o->table, o->tables);
     out_flush(o);
     int error = finish_file(o, status);
-    if (error) {
-        if (error != EPIPE)
-            report("%s: %s", o->file ? o->file : o->host ? "the answer" : "standard output", strerror(error));
-        status = EXIT_TROUBLE;
-    }
+    if (error && !has_left(o, error))
+        status = report("%s: %s",
+                        o->file   ? o->file
+                        : o->host ? "the answer"
+                                  : "standard output",
+                        strerror(error));
     free(o);
     return status;
 }
@@ -106,6 +113,11 @@ int out_is_prose(const out *o)
 int out_has_failed(const out *o)
 {
     return o->error != 0;
+}
+
+int out_is_lost(const out *o)
+{
+    return o->error != 0 && !has_left(o, o->error);
 }
 
 int out_is_utf8(const out *o)

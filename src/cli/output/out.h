@@ -29,18 +29,23 @@ typedef struct out_settings {
     int is_raw;        /* CSV: unescaped text, even if dangerous */
     const char *table; /* CSV: which one; NULL: the main one */
     int color;         /* COLOR_... */
-    const char *file;  /* NULL: standard output */
+    const char *file;  /* NULL, "-": standard output */
     const char *store; /* what JSON calls the store: "database", "recording" */
 } out_settings;
 
 /* NULL after a message on standard error. A file gets its name only when out_close succeeds. */
 out *out_open(const out_settings *settings);
-/* Returns `status`, or EXIT_TROUBLE if writing failed, after a message unless it was EPIPE. */
+/*
+ * Returns `status`, or EXIT_TROUBLE after a message if writing failed. A reader of standard output
+ * that has left is no failure: `status` is what it would have been with one.
+ */
 int out_close(out *o, int status);
 
 out_format out_format_of(const out *o);
-/* For long work: nobody will read what follows. */
+/* For work that only prints: nobody will read what follows. */
 int out_has_failed(const out *o);
+/* For work that does more: the same, unless only the reader of standard output has left. */
+int out_is_lost(const out *o);
 /* Hands over what is buffered, for output that appears while work goes on. */
 void out_flush(out *o);
 /* Whether sentences are part of the output: text, Markdown. */
