@@ -84,11 +84,20 @@ typedef struct lode_build_options {
     int foreign;              /* of another machine: use files below the measurements only */
     uint64_t debug_size_most; /* of files whose debug information is read; 0: 100 MiB */
     int no_sources;           /* do not copy source files */
+    /*
+     * Which source files are copied, of those that measurements name: files below these
+     * directories, below the TO of replacements and inside the measurements. Without
+     * `source_roots`, also files that every user of the machine may read. With `all_sources`, all
+     * that this user can read.
+     */
+    const char *const *source_roots;
+    size_t source_root_count;
+    int all_sources;
 } lode_build_options;
 #define LODE_BUILD_OPTIONS_INIT                                                                              \
     {                                                                                                        \
         sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
-            0, 0, 0, NULL, 0, 0, 0, NULL, NULL, 0, 0, 0, 0                                                   \
+            0, 0, 0, NULL, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0                                       \
     }
 
 /* The phases of building. */
@@ -109,6 +118,18 @@ typedef struct lode_build_phase {
     uint64_t sent_bytes, read_bytes, written_bytes;
 } lode_build_phase;
 
+/* Source files that measurements name by an absolute path, by what became of them. */
+typedef struct lode_build_sources {
+    /* Copied: chosen by source_roots or replacements, inside the measurements, or public. */
+    uint64_t from_roots, from_measurements, from_public;
+    uint64_t from_anywhere; /* for no other reason than all_sources */
+    /* Not copied. */
+    uint64_t absent;     /* not on this machine */
+    uint64_t restricted; /* not every user may read it */
+    uint64_t outside;    /* of what is chosen */
+    uint64_t unfit;      /* hidden, too large, or not a text file */
+} lode_build_sources;
+
 /* Statistics of a build, the same on all ranks. New fields are appended. */
 typedef struct lode_build_result {
     uint64_t comm_size;
@@ -124,6 +145,7 @@ typedef struct lode_build_result {
     uint64_t rounds;        /* in which values were exchanged */
     uint64_t memory;        /* peak bytes of the largest process */
     lode_build_phase phases[LODE_BUILD_PHASES];
+    lode_build_sources sources;
 } lode_build_result;
 
 /* "opening", "reading" and so on. MT: any thread. */

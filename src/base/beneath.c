@@ -4,13 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+/* As a place only: a directory that may be searched need not be readable. */
 enum {
-    OPEN_DIRECTORY = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+    OPEN_DIRECTORY = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
 };
 
 /* Takes the first component off a path. Returns 0, or -1 and errno if it could escape. */
@@ -46,8 +48,19 @@ static void close_quietly(int fd)
     errno = code;
 }
 
-/* Opens the parent directory of `path` (made if `makes`) and copies the last component. */
-static int descend(int directory, const char *path, bool makes, char *last)
+/* Takes permissions away that a directory does not give. */
+static void pass_through(int directory, mode_t *ways)
+{
+    struct stat about;
+    if (ways)
+        *ways &= fstat(directory, &about) == 0 ? about.st_mode : 0;
+}
+
+/*
+ * Opens the parent directory of `path` (made if `makes`) and copies the last component. `ways` is
+ * narrowed to what all directories permit; may be NULL.
+ */
+static int descend(int directory, const char *path, bool makes, char *last, mode_t *ways)
 {
     int at = openat(directory, ".", OPEN_DIRECTORY);
     if (at < 0 || next_component(&path, last) != 0) {
@@ -55,6 +68,7 @@ static int descend(int directory, const char *path, bool makes, char *last)
             close_quietly(at);
         return -1;
     }
+    pass_through(at, ways);
     while (path) {
         bool is_there = !makes || mkdirat(at, last, 0777) == 0 || errno == EEXIST;
         int below = is_there ? openat(at, last, OPEN_DIRECTORY) : -1;
@@ -66,6 +80,7 @@ static int descend(int directory, const char *path, bool makes, char *last)
         }
         if (at < 0)
             return -1;
+        pass_through(at, ways);
     }
     return at;
 }
@@ -77,7 +92,7 @@ int lode_open_beneath(int directory, const char *path, int flags, mode_t mode)
         return next_component(&path, name) == 0
                    ? openat(directory, name, flags | O_NOFOLLOW | O_CLOEXEC, mode)
                    : -1;
-    int at = descend(directory, path, false, name);
+    int at = descend(directory, path, false, name, NULL);
     if (at < 0)
         return -1;
     int fd = openat(at, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
@@ -88,7 +103,7 @@ int lode_open_beneath(int directory, const char *path, int flags, mode_t mode)
 int lode_mkdir_beneath(int directory, const char *path)
 {
     char name[NAME_MAX + 1];
-    int at = descend(directory, path, true, name);
+    int at = descend(directory, path, true, name, NULL);
     if (at < 0)
         return -1;
     int made = mkdirat(at, name, 0777) == 0 || errno == EEXIST ? 0 : -1;
@@ -96,36 +111,77 @@ int lode_mkdir_beneath(int directory, const char *path)
     return made;
 }
 
-/* ---- companion files ---- */
+/* ---- regular files ---- */
 
-static lode_status check_companion(int fd, const char *path, lode_error *error)
+/* Whether the kernel makes up what is read: such files have no size, and reading may block. */
+static bool is_of_kernel(int fd)
 {
-    struct stat status;
-    if (fstat(fd, &status) != 0)
-        return lode_fail_errno(error, path, "cannot stat");
-    if (!S_ISREG(status.st_mode))
-        return lode_fail(error, LODE_ERR_IO, path, LODE_NO_OFFSET, "not a regular file");
-    if (status.st_size > LODE_COMPANION_MAX)
-        return lode_fail(error, LODE_ERR_LIMIT, path, LODE_NO_OFFSET, "larger than the limit of %d MiB",
-                         LODE_COMPANION_MAX >> 20);
-    return LODE_OK;
+    static const uint32_t kinds[] = {PROC_SUPER_MAGIC,    SYSFS_MAGIC,      DEBUGFS_MAGIC,
+                                     TRACEFS_MAGIC,       SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC,
+                                     CGROUP2_SUPER_MAGIC, SELINUX_MAGIC,    EFIVARFS_MAGIC,
+                                     DEVPTS_SUPER_MAGIC,  BPF_FS_MAGIC,     PSTOREFS_MAGIC};
+    struct statfs system;
+    if (fstatfs(fd, &system) != 0)
+        return true;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((uint32_t)system.f_type == kinds[i])
+            return true;
+    return false;
 }
 
-lode_status lode_companion_open(int *fd, int directory, const char *path, lode_error *error)
+static lode_status not_regular(const char *path, lode_error *error)
 {
-    *fd = lode_open_beneath(directory, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-    if (*fd < 0 && errno == ENOENT)
+    return lode_fail(error, LODE_ERR_IO, path, LODE_NO_OFFSET, "not a regular file");
+}
+
+static lode_status not_open(const char *path, lode_error *error)
+{
+    if (errno == ENOENT)
         return LODE_ABSENT;
-    if (*fd < 0 && errno == ELOOP)
+    if (errno == ELOOP)
         return lode_fail(error, LODE_ERR_IO, path, LODE_NO_OFFSET, "a symbolic link; not followed");
-    if (*fd < 0)
-        return lode_fail_errno(error, path, "cannot open");
-    lode_status status = check_companion(*fd, path, error);
-    if (status != LODE_OK) {
-        close(*fd);
-        *fd = -1;
+    return lode_fail_errno(error, path, "cannot open");
+}
+
+/* Opening a device or a pipe can do something: looks first. What is opened is looked at again. */
+static lode_status open_regular(struct lode_regular *out, int at, const char *name, const char *path,
+                                lode_error *error)
+{
+    if (fstatat(at, name, &out->about, AT_SYMLINK_NOFOLLOW) != 0)
+        return not_open(path, error);
+    if (S_ISLNK(out->about.st_mode)) {
+        errno = ELOOP;
+        return not_open(path, error);
     }
+    if (!S_ISREG(out->about.st_mode))
+        return not_regular(path, error);
+    out->fd = openat(at, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
+    if (out->fd < 0)
+        return not_open(path, error);
+    if (fstat(out->fd, &out->about) != 0)
+        return lode_fail_errno(error, path, "cannot stat");
+    return S_ISREG(out->about.st_mode) && !is_of_kernel(out->fd) ? LODE_OK : not_regular(path, error);
+}
+
+lode_status lode_regular_open(struct lode_regular *out, int directory, const char *path, lode_error *error)
+{
+    char name[NAME_MAX + 1];
+    *out = (struct lode_regular){.fd = -1, .ways = (mode_t)~0u};
+    int at = descend(directory, path, false, name, &out->ways);
+    if (at < 0)
+        return not_open(path, error);
+    lode_status status = open_regular(out, at, name, path, error);
+    close(at);
+    if (status != LODE_OK)
+        lode_regular_close(out);
     return status;
+}
+
+void lode_regular_close(struct lode_regular *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    file->fd = -1;
 }
 
 /* Reads to the end of the file, which may have moved since it was opened. */
@@ -154,14 +210,37 @@ static lode_status read_all(int fd, const char *path, struct lode_blob *out, lod
     }
 }
 
+lode_status lode_regular_read(struct lode_blob *out, int fd, const char *path, lode_error *error)
+{
+    *out = (struct lode_blob){0};
+    lode_status status = read_all(fd, path, out, error);
+    if (status != LODE_OK)
+        lode_blob_free(out);
+    return status;
+}
+
+/* ---- companion files ---- */
+
+lode_status lode_companion_open(int *fd, int directory, const char *path, lode_error *error)
+{
+    struct lode_regular file;
+    *fd = -1;
+    LODE_TRY(lode_regular_open(&file, directory, path, error));
+    if (file.about.st_size > LODE_COMPANION_MAX) {
+        lode_regular_close(&file);
+        return lode_fail(error, LODE_ERR_LIMIT, path, LODE_NO_OFFSET, "larger than the limit of %d MiB",
+                         LODE_COMPANION_MAX >> 20);
+    }
+    *fd = file.fd;
+    return LODE_OK;
+}
+
 lode_status lode_companion_read(struct lode_blob *out, int directory, const char *path, lode_error *error)
 {
     int fd;
     *out = (struct lode_blob){0};
     LODE_TRY(lode_companion_open(&fd, directory, path, error));
-    lode_status status = read_all(fd, path, out, error);
+    lode_status status = lode_regular_read(out, fd, path, error);
     close(fd);
-    if (status != LODE_OK)
-        lode_blob_free(out);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "base/blob.h"
 #include "base/error.h"
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 enum {
@@ -26,9 +27,30 @@ int lode_open_beneath(int directory, const char *path, int flags, mode_t mode);
 /* Like mkdir -p. Returns 0, or -1 and errno. */
 int lode_mkdir_beneath(int directory, const char *path);
 
+/* A regular file, open for reading. */
+struct lode_regular {
+    int fd; /* -1: none */
+    struct stat about;
+    mode_t ways; /* permissions that all directories on the path give */
+};
+
+/*
+ * Opens a regular file, without following links. Pipes and devices are not opened, and files that
+ * the kernel makes up (/proc, /sys) are refused. LODE_ABSENT if there is none.
+ */
+lode_status lode_regular_open(struct lode_regular *out, int directory, const char *path, lode_error *error);
+void lode_regular_close(struct lode_regular *file);
+/* Whether every user of the machine may read it; known if `directory` was the root. */
+static inline bool lode_regular_is_public(const struct lode_regular *file)
+{
+    return (file->about.st_mode & S_IROTH) && (file->ways & S_IXOTH);
+}
+/* The contents, plus a NUL that `size` does not count; LODE_ERR_LIMIT above LODE_COMPANION_MAX. */
+lode_status lode_regular_read(struct lode_blob *out, int fd, const char *path, lode_error *error);
+
 /*
  * Opens a companion file of a store (a source file, metrics/default.yaml) for reading. It must be a
- * regular file of at most LODE_COMPANION_MAX bytes and not a symbolic link; pipes do not block.
+ * regular file (see lode_regular_open) of at most LODE_COMPANION_MAX bytes.
  * LODE_ABSENT if there is none. Other errors concern this file alone: the caller can go on without
  * it.
  */

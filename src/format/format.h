@@ -62,6 +62,7 @@ struct lode_measured_counts {
     uint64_t bytes, records; /* of files; of traces */
     uint64_t spooled_rows, spooled_samples;
     uint64_t worker_contexts, contexts, functions;
+    lode_build_sources sources;
 };
 
 /* Analysed profiles. What is `has_traces` is known before they are described. */
@@ -69,6 +70,9 @@ struct lode_measured_source {
     struct lode_profile_source base;
     bool has_traces;
     struct lode_measured_counts counts;
+    struct lode_access access; /* what all measurements permit; known on rank 0 */
+    /* Opens a source file that the description says is copied. */
+    lode_open_source_fn open_file;
 };
 
 struct lode_format {

@@ -26,6 +26,8 @@ static lode_status create(struct lode_sink *self, const char *path, lode_error *
     const struct lode_replace *replaces = self->ops->replaces;
     if (is_first && replaces) {
         LODE_TRY(lode_output_create(&self->output, path, self->options.force ? replaces : NULL, error));
+        if (self->options.access)
+            LODE_TRY(lode_access_narrow(self->output.directory, *self->options.access, path, error));
         identity = lode_output_identity(&self->output);
     }
     if (is_first)

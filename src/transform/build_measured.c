@@ -26,6 +26,7 @@ static void count(struct lode_build *build, const struct lode_measured_source *s
     result->contexts = counts->contexts;
     result->tree_contexts = counts->worker_contexts;
     result->rows = build->counts.groups;
+    result->sources = counts->sources;
     result->spooled_bytes = counts->spooled_rows + counts->spooled_samples;
     result->phases[LODE_BUILD_READING].read_bytes = counts->bytes;
     result->phases[LODE_BUILD_READING].written_bytes = result->spooled_bytes;
@@ -37,7 +38,6 @@ static lode_status pump_measured(struct lode_build *build, struct lode_measured_
                                  const char *path, lode_error *error)
 {
     const lode_build_options *options = build->options;
-    static const char *const roots[] = {"/"}; /* sources are below it */
     struct lode_pump pump = {.source = &source->base,
                              .to = lode_target_of_databases(NULL)->sink,
                              .path = path,
@@ -48,7 +48,9 @@ static lode_status pump_measured(struct lode_build *build, struct lode_measured_
                                          .threads = lode_build_threads(&build->inputs, UINT32_MAX),
                                          .pool = options->pool,
                                          .memory = options->memory,
-                                         .origins = roots,
+                                         .open_source = source->open_file,
+                                         .opener = source,
+                                         .access = &source->access,
                                          .on_finding = options->on_finding,
                                          .on_progress = options->on_progress,
                                          .user = options->user},

@@ -119,6 +119,19 @@ static lode_status fold(struct lode_comm *comm, const struct list *list, enum lo
     return LODE_OK;
 }
 
+/* Rank 0 copies them. */
+static void add_sources(struct list *sums, lode_build_sources *sources)
+{
+    add(sums, &sources->from_roots);
+    add(sums, &sources->from_measurements);
+    add(sums, &sources->from_public);
+    add(sums, &sources->from_anywhere);
+    add(sums, &sources->absent);
+    add(sums, &sources->restricted);
+    add(sums, &sources->outside);
+    add(sums, &sources->unfit);
+}
+
 lode_status lode_build_add_up(struct lode_build *build, lode_error *error)
 {
     lode_build_result *result = &build->result;
@@ -132,6 +145,7 @@ lode_status lode_build_add_up(struct lode_build *build, lode_error *error)
     add(&sums, &result->values);
     add(&sums, &result->samples);
     add(&sums, &result->spooled_bytes);
+    add_sources(&sums, &result->sources);
     add(&most, &result->functions);
     add(&most, &result->contexts);
     add(&most, &result->rounds);

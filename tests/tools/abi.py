@@ -99,7 +99,7 @@ class Interface:
 
 
 # Callers make arrays of these, or fill them in without saying a size: they never grow (doc/abi.md).
-FIXED = {"lode_argument", "lode_block", "lode_build_phase", "lode_column", "lode_distribution", "lode_error", "lode_estimate", "lode_event", "lode_group", "lode_id",
+FIXED = {"lode_argument", "lode_block", "lode_build_phase", "lode_build_sources", "lode_column", "lode_distribution", "lode_error", "lode_estimate", "lode_event", "lode_group", "lode_id",
          "lode_memory_file", "lode_merge_input", "lode_metric_scope", "lode_metric_statistic", "lode_model", "lode_sample", "lode_search_attribute",
          "lode_search_value", "lode_trace_line", "lode_u_test", "lode_value", "lode_writer_context", "lode_writer_function"}
 

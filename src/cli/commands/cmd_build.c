@@ -10,6 +10,7 @@
 #include "tally.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define RECORDINGS_MAX  SIZE_MAX
@@ -28,7 +29,8 @@ typedef struct build_options {
     int per;     /* PER_... */
     unsigned statistics;
     int ignores_structures, is_like_hpcprof, is_foreign, has_no_sources;
-    text_list replacements;
+    int has_all_sources;
+    text_list replacements, source_roots;
     uint64_t debug_size_most;
 } build_options;
 
@@ -99,11 +101,87 @@ static lode_build_options settings_of(const build_options *options, building *b)
     settings.replacement_count = options->replacements.count;
     settings.foreign = options->is_foreign;
     settings.no_sources = options->has_no_sources;
+    settings.source_roots = options->source_roots.items;
+    settings.source_root_count = options->source_roots.count;
+    settings.all_sources = options->has_all_sources;
     settings.debug_size_most = options->debug_size_most;
     settings.on_finding = on_finding;
     settings.on_progress = on_progress;
     settings.user = b;
     return settings;
+}
+
+/* ---- source files ---- */
+
+typedef struct source_count {
+    const char *key, *text;
+    uint64_t count;
+} source_count;
+
+enum {
+    SOURCE_REASONS = 4, /* for copying, and not */
+    SOURCE_TEXT = 512
+};
+
+typedef struct source_counts {
+    source_count copied[SOURCE_REASONS], others[SOURCE_REASONS];
+} source_counts;
+
+static source_counts count_sources(const lode_build_sources *sources)
+{
+    return (source_counts){
+        .copied = {{"sources_from_roots", "below directories of --source-root and --replace",
+                    sources->from_roots},
+                   {"sources_from_measurements", "inside the measurements", sources->from_measurements},
+                   {"sources_from_public", "that every user may read", sources->from_public},
+                   {"sources_from_anywhere", "that not every user may read", sources->from_anywhere}},
+        .others = {
+            {"sources_restricted", "that not every user may read (see --source-root)", sources->restricted},
+            {"sources_outside", "outside the chosen directories", sources->outside},
+            {"sources_unfit", "hidden, too large or not text", sources->unfit},
+            {"sources_absent", "not on this machine", sources->absent}}};
+}
+
+/* "3: 1 below ..., 2 that ..."; the sum. */
+static uint64_t list_sources(char text[SOURCE_TEXT], const source_count *counts)
+{
+    uint64_t total = 0;
+    char number[NUMBER_SIZE];
+    size_t used;
+    for (size_t i = 0; i < SOURCE_REASONS; i++)
+        total += counts[i].count;
+    format_count(number, total);
+    used = (size_t)snprintf(text, SOURCE_TEXT, "%s", number);
+    for (size_t i = 0, listed = 0; i < SOURCE_REASONS; i++) {
+        if (counts[i].count == 0)
+            continue;
+        format_count(number, counts[i].count);
+        used += (size_t)snprintf(text + used, SOURCE_TEXT - used, "%s %s %s", listed++ ? "," : ":", number,
+                                 counts[i].text);
+    }
+    return total;
+}
+
+/* Whoever made the measurements chose which files these are: the user has to know. */
+static void say_sources(out *o, const lode_build_sources *sources)
+{
+    source_counts counts = count_sources(sources);
+    char copied[SOURCE_TEXT], others[SOURCE_TEXT];
+    uint64_t copied_count = list_sources(copied, counts.copied);
+    uint64_t other_count = list_sources(others, counts.others);
+    if (other_count > 0)
+        out_say(o, "source files copied: %s; not copied: %s", copied, others);
+    else if (copied_count > 0)
+        out_say(o, "source files copied: %s", copied);
+}
+
+static void write_sources(out *o, const lode_build_sources *sources)
+{
+    source_counts counts = count_sources(sources);
+    for (size_t i = 0; i < SOURCE_REASONS; i++)
+        out_fact_u64(o, counts.copied[i].key, counts.copied[i].count);
+    for (size_t i = 0; i < SOURCE_REASONS; i++)
+        out_fact_u64(o, counts.others[i].key, counts.others[i].count);
 }
 
 /* ---- what it took ---- */
@@ -176,6 +254,7 @@ static void write_stats(out *o, const char *target, const lode_build_result *res
     out_fact_text(o, "database", target);
     out_labels(o, sizeof "Profile contexts" + 1);
     write_quantities(o, result);
+    write_sources(o, &result->sources);
     out_gap(o);
     write_phases(o, result);
     out_end(o);
@@ -212,6 +291,8 @@ static int check_options(const invocation *call)
                 : options->replacements.count ? "replace"
                 : options->is_foreign         ? "foreign"
                 : options->has_no_sources     ? "no-source"
+                : options->source_roots.count ? "source-root"
+                : options->has_all_sources    ? "all-sources"
                 : options->debug_size_most    ? "debug-max-size"
                                               : NULL;
     if (wrong)
@@ -263,6 +344,7 @@ static int build_with(const invocation *call, lode_comm *comm)
         status = report_unwritten(options->target, &error);
     } else if (is_first) {
         say_findings(call->out, &b.findings, call->operand_count, call->operands[0]);
+        say_sources(call->out, &result.sources);
         if (options->has_stats || options->shared.json)
             write_stats(call->out, options->target, &result);
     }
@@ -291,6 +373,11 @@ static int build_usage(const invocation *call)
         return report("missing option: -o/--output (see 'lode help build')");
     if (options->rank_pattern && options->rank_table)
         return report("--rank-from and --ranks cannot be used together (see 'lode help build')");
+    if (options->has_no_sources && (options->has_all_sources || options->source_roots.count > 0))
+        return report("--no-source and --%s cannot be used together (see 'lode help build')",
+                      options->has_all_sources ? "all-sources" : "source-root");
+    if (options->has_all_sources && options->source_roots.count > 0)
+        return report("--all-sources and --source-root cannot be used together (see 'lode help build')");
     if (options->local_ranks > LOCAL_RANKS_MAX)
         return report("--local-ranks takes at most %d", LOCAL_RANKS_MAX);
     return EXIT_DONE;
@@ -313,6 +400,8 @@ static const option_spec build_own[] = {
     {"like-hpcprof", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, is_like_hpcprof)},
     {"replace", 0, OPTION_TEXTS, "FROM=TO", NULL, offsetof(build_options, replacements)},
     {"foreign", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, is_foreign)},
+    {"source-root", 0, OPTION_TEXTS, "DIR", NULL, offsetof(build_options, source_roots)},
+    {"all-sources", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_all_sources)},
     {"no-source", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_no_sources)},
     {"debug-max-size", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, debug_size_most)},
     {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats)},

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- replacements ---- */
@@ -44,36 +43,31 @@ bool lode_replace_prefix(const char *replacement, const char *path, char out[PAT
 
 /* ---- files ---- */
 
-int lode_module_file_open(const struct hpcrun_module_file *file)
-{
-    return lode_open_beneath(file->directory, file->path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
-}
-
 void lode_module_file_close(struct hpcrun_module_file *file)
 {
+    if (file->fd >= 0)
+        close(file->fd);
     if (file->directory >= 0)
         close(file->directory);
-    file->directory = -1;
+    file->fd = file->directory = -1;
 }
 
 /* Whether `path` in `directory` is a regular file; without links. */
 static bool try_beneath(struct hpcrun_module_file *file, const char *directory, const char *path)
 {
-    struct stat about;
+    struct lode_regular found;
     int length = snprintf(file->path, sizeof file->path, "%s", path);
     int outer = snprintf(file->root, sizeof file->root, "%s", directory);
     if (length < 0 || outer < 0 || (size_t)length >= sizeof file->path || (size_t)outer >= sizeof file->root)
         return false;
-    file->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int fd = file->directory >= 0 ? lode_module_file_open(file) : -1;
-    bool is_file = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode);
-    if (fd >= 0)
-        close(fd);
-    if (is_file)
-        file->size = (uint64_t)about.st_size;
-    else
+    file->directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (file->directory < 0 || lode_regular_open(&found, file->directory, path, NULL) != LODE_OK) {
         lode_module_file_close(file);
-    return is_file;
+        return false;
+    }
+    file->fd = found.fd;
+    file->size = (uint64_t)found.about.st_size;
+    return true;
 }
 
 /* An absolute path, if it is below one of the measurements. */
@@ -111,7 +105,7 @@ bool lode_module_file_find(struct hpcrun_module_file *file, const struct hpcrun_
                            const char *path, const char *directory)
 {
     char replaced[PATH_MAX];
-    file->directory = -1;
+    file->fd = file->directory = -1;
     file->is_beneath = directory != NULL;
     if (directory)
         return try_beneath(file, directory, path);

@@ -12,6 +12,7 @@
 #include <limits.h>
 
 struct hpcrun_module_file {
+    int fd;              /* a regular file, open for reading; -1: none */
     int directory;       /* open; -1: none */
     char path[PATH_MAX]; /* in it, without links; or in the root, after '/' */
     char root[PATH_MAX]; /* the path of the directory */
@@ -19,11 +20,9 @@ struct hpcrun_module_file {
     uint64_t size;
 };
 
-/* False if there is none. Close it if there is. */
+/* False if there is no regular file. Close it if there is. */
 bool lode_module_file_find(struct hpcrun_module_file *file, const struct hpcrun_asking *asking,
                            const char *path, const char *directory);
-/* For reading; -1 if it is no longer there. */
-int lode_module_file_open(const struct hpcrun_module_file *file);
 void lode_module_file_close(struct hpcrun_module_file *file);
 
 /*

@@ -34,8 +34,10 @@ static int open_candidate(const struct asking *asking, const char *path)
     int fd = -1;
     if (!lode_module_file_find(&file, asking->all, path, NULL))
         return -1;
-    if (file.size < asking->size_most)
-        fd = lode_module_file_open(&file);
+    if (file.size < asking->size_most) {
+        fd = file.fd;
+        file.fd = -1;
+    }
     lode_module_file_close(&file);
     return fd;
 }
@@ -43,20 +45,17 @@ static int open_candidate(const struct asking *asking, const char *path)
 /* In the directory of the binary; `path` is relative to that. */
 static int open_near(const struct asking *asking, const char *path)
 {
-    struct hpcrun_module_file file;
+    struct lode_regular file;
+    char whole[PATH_MAX];
     const char *slash = strrchr(asking->file.path, '/');
-    int length = slash ? (int)(slash - asking->file.path) + 1 : 0, fd = -1;
-    int size = snprintf(file.path, sizeof file.path, "%.*s%s", length, asking->file.path, path);
-    if (size <= 0 || (size_t)size >= sizeof file.path)
+    int length = slash ? (int)(slash - asking->file.path) + 1 : 0;
+    int size = snprintf(whole, sizeof whole, "%.*s%s", length, asking->file.path, path);
+    if (size <= 0 || (size_t)size >= sizeof whole ||
+        lode_regular_open(&file, asking->file.directory, whole, NULL) != LODE_OK)
         return -1;
-    file.directory = asking->file.directory;
-    fd = lode_module_file_open(&file);
-    off_t bytes = fd >= 0 ? lseek(fd, 0, SEEK_END) : -1;
-    if (fd >= 0 && (bytes < 0 || (uint64_t)bytes >= asking->size_most)) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
+    if ((uint64_t)file.about.st_size >= asking->size_most)
+        lode_regular_close(&file);
+    return file.fd;
 }
 
 static int open_by_id(const struct asking *asking, const struct binary_reply *reply)
@@ -158,11 +157,8 @@ static lode_status note_partial(const struct asking *asking, const struct binary
 static lode_status ask_binary(struct hpcrun_scopes *scopes, uint32_t number, struct asking *asking)
 {
     struct binary_reply reply;
-    asking->request.binary = lode_module_file_open(&asking->file);
-    if (asking->request.binary < 0)
-        return LODE_OK;
+    asking->request.binary = asking->file.fd;
     lode_status status = ask_all(asking, &reply);
-    close(asking->request.binary);
     if (status == LODE_OK)
         status = note_partial(asking, &reply);
     if (status == LODE_OK)

@@ -13,12 +13,14 @@ struct reading {
 
 /* ---- files ---- */
 
-/* Reads a file that is found; one that is too large, or gone, is no answer. */
+/* Reads a file that is found; one that is too large is no answer. */
 static lode_status read_module(struct reading *reading, const struct hpcrun_asking *asking,
                                struct hpcrun_module_file *file, hpcstruct_reader_fn read, hpcstruct_fn use)
 {
     struct lode_blob bytes = {0};
-    lode_status status = lode_companion_read(&bytes, file->directory, file->path, NULL);
+    lode_status status = file->size > LODE_COMPANION_MAX
+                             ? LODE_ERR_LIMIT
+                             : lode_regular_read(&bytes, file->fd, file->path, NULL);
     struct lode_range range = {bytes.bytes, bytes.size};
     if (status == LODE_OK)
         status = read(file->path, range, LODE_CHECK_STRUCTURE, asking->report, use, reading);
@@ -142,12 +144,8 @@ static lode_status use_logical(void *user, const struct hpcstruct_module *module
 static bool is_logical(const struct hpcrun_module_file *file)
 {
     char begin[LOGICAL_BEGIN_SIZE];
-    int fd = lode_module_file_open(file);
-    bool is_one = fd >= 0 && pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
-                  memcmp(begin, LOGICAL_BEGIN, sizeof begin) == 0;
-    if (fd >= 0)
-        close(fd);
-    return is_one;
+    return pread(file->fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin &&
+           memcmp(begin, LOGICAL_BEGIN, sizeof begin) == 0;
 }
 
 lode_status lode_hpcrun_ask_logical(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,

@@ -57,6 +57,12 @@ static bool has_traces(const struct hpcrun_source *source)
     return found && source->input->options->trace != LODE_TRACE_NONE;
 }
 
+static lode_status open_file(void *opener, const char *path, int *fd, lode_error *error)
+{
+    const struct hpcrun_source *source = opener;
+    return lode_hpcrun_open_source(&source->sources, path, fd, error);
+}
+
 lode_status lode_hpcrun_source_open(struct lode_measured_source **out,
                                     const struct lode_measured_input *input, lode_error *error)
 {
@@ -74,6 +80,7 @@ lode_status lode_hpcrun_source_open(struct lode_measured_source **out,
     *out = &source->base;
     source->base.base.ops = &ops;
     source->base.base.placed = true;
+    source->base.open_file = open_file;
     source->input = input;
     source->comm = input->comm;
     lode_arena_init(&source->arena, SIZE_MAX);
@@ -122,6 +129,7 @@ void lode_hpcrun_source_close(struct lode_measured_source *base)
     lode_hpcrun_raw_free(&source->raw);
     lode_hpcrun_contexts_free(&source->contexts);
     lode_hpcrun_sites_free(&source->sites);
+    lode_hpcrun_sources_free(&source->sources);
     free(source->workers);
     free(source->nodes);
     free(source->metrics);

@@ -22,6 +22,7 @@
 #include "format/format.h"
 #include "format/hpcrun/raw.h"
 #include "format/hpcrun/sites.h"
+#include "format/hpcrun/sources.h"
 
 /* A directory that profiles are in. */
 struct hpcrun_directory {
@@ -162,6 +163,7 @@ struct hpcrun_source {
     struct hpcrun_place *places; /* by node of the rank */
     struct hpcrun_contexts contexts;
     struct hpcrun_sites sites;
+    struct hpcrun_sources sources;   /* rank 0 */
     uint32_t *handles;               /* rank 0, until ids are known: by position */
     uint32_t *position_at, *rank_of; /* positions in the order of ids; the other way round */
 

@@ -222,8 +222,7 @@ struct naming {
     struct lode_description *about;
     const struct hpcrun_scopes *scopes;
     uint32_t *modules, *other_modules, *files, *functions;
-    const struct hpcrun_asking *asking; /* where sources are */
-    uint64_t budget;                    /* bytes of copies */
+    struct hpcrun_sources *sources;
 };
 
 static lode_status name_module(struct naming *self, uint32_t question, uint32_t *out, lode_error *error)
@@ -259,8 +258,7 @@ static lode_status name_file(struct naming *self, uint32_t string, uint32_t *out
     if (*number == LODE_NONE) {
         const char *path = lode_strings_at(&self->scopes->strings, string);
         char copy[PATH_MAX], source[PATH_MAX];
-        bool is_copied = !self->asking->options->no_sources &&
-                         lode_hpcrun_find_source(self->asking, path, &self->budget, copy, source);
+        bool is_copied = lode_hpcrun_find_source(self->sources, path, copy, source);
         LODE_TRY(lode_description_add_file(self->about, is_copied ? copy : path, is_copied,
                                            is_copied ? source : NULL, number, error));
     }
@@ -381,6 +379,19 @@ static uint32_t *no_numbers(size_t count)
     return numbers;
 }
 
+static void count_sources(struct hpcrun_source *source)
+{
+    const uint64_t *counts = source->sources.counts;
+    source->base.counts.sources = (lode_build_sources){.from_roots = counts[SOURCE_FROM_ROOTS],
+                                                       .from_measurements = counts[SOURCE_FROM_MEASUREMENTS],
+                                                       .from_public = counts[SOURCE_FROM_PUBLIC],
+                                                       .from_anywhere = counts[SOURCE_FROM_ANYWHERE],
+                                                       .absent = counts[SOURCE_ABSENT],
+                                                       .restricted = counts[SOURCE_RESTRICTED],
+                                                       .outside = counts[SOURCE_OUTSIDE],
+                                                       .unfit = counts[SOURCE_UNFIT]};
+}
+
 lode_status lode_hpcrun_describe_contexts(struct hpcrun_source *source, const struct hpcrun_scopes *scopes,
                                           const struct hpcrun_asking *asking,
                                           const struct lode_content_tree *tree, const uint32_t *node_at,
@@ -388,17 +399,19 @@ lode_status lode_hpcrun_describe_contexts(struct hpcrun_source *source, const st
 {
     struct naming self = {.about = source->about,
                           .scopes = scopes,
-                          .asking = asking,
-                          .budget = SOURCES_BYTES_MOST,
+                          .sources = &source->sources,
                           .modules = no_numbers(scopes->questions.count),
                           .other_modules = no_numbers(scopes->strings.items.count),
                           .files = no_numbers(scopes->strings.items.count),
                           .functions = no_numbers(scopes->functions.count)};
     uint32_t *sorted = calloc(scopes->functions.count + 1, sizeof *sorted);
     bool done = self.modules && self.other_modules && self.files && self.functions && sorted;
-    lode_status status = done ? name_all(&self, tree, sorted, error) : lode_fail_memory(error);
+    lode_status status = lode_hpcrun_sources_init(&source->sources, asking, error);
+    if (status == LODE_OK)
+        status = done ? name_all(&self, tree, sorted, error) : lode_fail_memory(error);
     if (status == LODE_OK)
         status = describe_all(&self, source, tree, node_at, error);
+    count_sources(source);
     free(self.modules);
     free(self.other_modules);
     free(self.files);

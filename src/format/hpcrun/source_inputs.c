@@ -112,6 +112,9 @@ static lode_status list_path(struct hpcrun_source *source, const char *path, str
     if (stat(path, &found) != 0)
         return lode_fail_errno(error, path, "cannot open");
     bool is_directory = S_ISDIR(found.st_mode);
+    struct lode_access access = lode_access_of(&found);
+    source->base.access =
+        source->directories.count == 0 ? access : lode_access_both(source->base.access, access);
     const char *slash = is_directory ? NULL : strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = is_directory ? strlen(path) : slash == path ? 1 : slash ? (size_t)(slash - path) : 1;
     uint32_t directory = add_directory(source, is_directory || slash ? path : ".", length, is_directory);

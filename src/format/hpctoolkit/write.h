@@ -46,6 +46,8 @@ struct written_origin {
     int directory;              /* -1: none; then sources are paths of their own */
     lode_finding_fn on_finding; /* may be NULL */
     void *user;
+    lode_open_source_fn open; /* opens sources; NULL: they are below the directory */
+    void *opener;
 };
 
 struct hpct_sink {
@@ -92,8 +94,8 @@ lode_status lode_origin_leave_out(const struct written_origin *origin, const cha
                                   const lode_error *reason, lode_error *error);
 /*
  * Copies a source file to an output, unless its place is not below src/ or exists. `source` is a
- * path below the origin, or any path if that has no directory; a missing file is left out in the
- * first case, and an error in the second.
+ * path below the origin, what its `open` takes, or any path if it has neither; a missing file is an
+ * error in the last case, and else left out.
  */
 lode_status lode_hpct_copy_source(struct lode_output *output, const struct written_origin *origin,
                                   const char *path, const char *source, lode_error *error);

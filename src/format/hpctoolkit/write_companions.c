@@ -299,7 +299,7 @@ lode_status lode_origin_open(struct written_origin *origin, const char *path, lo
                              void *user, lode_error *error)
 {
     int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    *origin = (struct written_origin){directory, on_finding, user};
+    *origin = (struct written_origin){.directory = directory, .on_finding = on_finding, .user = user};
     /* A store that is a file has no source files and no taxonomy. */
     if (directory < 0 && errno == ENOTDIR)
         return LODE_OK;
@@ -395,11 +395,23 @@ static lode_status make_folder(struct lode_output *output, const char *path, lod
     return status;
 }
 
+/* Nobody may read the copy who may not read the original. */
+static lode_status narrow(struct copying *self, const char *path)
+{
+    struct stat original;
+    self->is_unreadable = fstat(self->from, &original) != 0;
+    if (self->is_unreadable)
+        return lode_fail_errno(self->reason, self->source, "cannot stat");
+    return lode_access_narrow(self->to.fd, lode_access_of(&original), path, self->error);
+}
+
 static lode_status copy_file(struct copying *self, struct lode_output *output, const char *path)
 {
     LODE_TRY(make_folder(output, path, self->error));
     LODE_TRY(lode_output_file_create(&self->to, output, path, self->error));
-    lode_status status = copy_bytes(self);
+    lode_status status = narrow(self, path);
+    if (status == LODE_OK)
+        status = copy_bytes(self);
     if (status == LODE_OK)
         return lode_output_file_close(&self->to, self->error);
     lode_output_file_abandon(&self->to);
@@ -412,12 +424,14 @@ lode_status lode_hpct_copy_source(struct lode_output *output, const struct writt
                                   const char *path, const char *source, lode_error *error)
 {
     lode_error reason = {0};
-    bool is_own = origin->directory < 0;
+    bool is_own = origin->directory < 0 && origin->open == NULL;
     struct copying copying = {.source = source, .error = error, .reason = is_own ? error : &reason};
     if (!is_below_src(path) || (is_own && !lode_is_beneath(path)) || lode_output_has(output, path))
         return LODE_OK;
     lode_status status = is_own ? open_own(&copying.from, source, error)
-                                : lode_companion_open(&copying.from, origin->directory, source, &reason);
+                         : origin->open
+                             ? origin->open(origin->opener, source, &copying.from, &reason)
+                             : lode_companion_open(&copying.from, origin->directory, source, &reason);
     if (status == LODE_ABSENT)
         return LODE_OK;
     copying.is_unreadable = status != LODE_OK;
@@ -428,11 +442,17 @@ lode_status lode_hpct_copy_source(struct lode_output *output, const struct writt
     return copying.is_unreadable && !is_own ? lode_origin_leave_out(origin, path, &reason, error) : status;
 }
 
-/* From the sink's origin, or from that of the file. */
+/* From where the source opens it, from the sink's origin, or from that of the file. */
 static lode_status put_source(struct hpct_sink *sink, const struct lode_file *file, lode_error *error)
 {
     const struct lode_sink_options *options = &sink->base.options;
-    struct written_origin origin;
+    struct written_origin origin = {.directory = -1,
+                                    .on_finding = options->on_finding,
+                                    .user = options->user,
+                                    .open = options->open_source,
+                                    .opener = options->opener};
+    if (options->open_source)
+        return lode_hpct_copy_source(&sink->base.output, &origin, file->path, file->source, error);
     if (options->origins == NULL)
         return lode_hpct_copy_source(&sink->base.output, &sink->origin, file->path, file->source, error);
     LODE_TRY(
