@@ -24,6 +24,13 @@ bool lode_is_beneath(const char *path);
  * ELOOP or ENOTDIR for a path through a symbolic link.
  */
 int lode_open_beneath(int directory, const char *path, int flags, mode_t mode);
+/*
+ * Like openat, for a file or directory of a store: links may lead to others of it, but not out of
+ * it, which is EXDEV. Kernels before 5.6 follow none, which is ELOOP.
+ */
+int lode_open_inside(int directory, const char *name, int flags);
+/* The error of the last one that failed. LODE_ABSENT if there is none of this name. */
+lode_status lode_open_failed(const char *name, lode_error *error);
 /* Like mkdir -p. Returns 0, or -1 and errno. */
 int lode_mkdir_beneath(int directory, const char *path);
 

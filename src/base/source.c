@@ -2,6 +2,7 @@
 #include "base/source.h"
 
 #include "base/array.h"
+#include "base/beneath.h"
 #include "base/compare.h"
 #include "base/error.h"
 #include <dirent.h>
@@ -34,14 +35,17 @@ lode_status lode_folder_open_file(struct lode_folder *folder, const char *path, 
     lode_status status = lode_folder_open(folder, parent, error);
     free(parent);
     folder->single = slash ? slash + 1 : path;
+    folder->follows_links = true;
     return status;
 }
 
 lode_status lode_folder_open_in(struct lode_folder *folder, const struct lode_folder *outer, const char *name,
                                 lode_error *error)
 {
-    int fd = openat(outer->directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = lode_open_inside(outer->directory, name, O_RDONLY | O_DIRECTORY);
     *folder = (struct lode_folder){.directory = fd};
+    if (fd < 0 && (errno == EXDEV || errno == ELOOP))
+        return lode_open_failed(name, error);
     return fd < 0 ? lode_fail_errno(error, name, "cannot open the directory") : LODE_OK;
 }
 
@@ -190,15 +194,20 @@ static lode_status source_map(struct lode_source *source, struct lode_watch *wat
     return LODE_OK;
 }
 
+int lode_folder_open_fd(const struct lode_folder *folder, const char *name)
+{
+    /* Opening must not wait for a pipe; it is rejected once open. */
+    int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+    return folder->follows_links ? openat(folder->directory, name, flags | O_CLOEXEC)
+                                 : lode_open_inside(folder->directory, name, flags);
+}
+
 static lode_status source_open_file(struct lode_source *source, const struct lode_folder *folder,
                                     lode_error *error)
 {
-    /* Opening must not wait for a pipe; it is rejected once open. */
-    int fd = openat(folder->directory, source->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 && errno == ENOENT)
-        return LODE_ABSENT;
+    int fd = lode_folder_open_fd(folder, source->name);
     if (fd < 0)
-        return lode_fail_errno(error, source->name, "cannot open");
+        return lode_open_failed(source->name, error);
     lode_status status = source_map(source, folder->watch, fd, error);
     close(fd);
     return status;

@@ -22,6 +22,7 @@ struct lode_folder {
     const lode_memory_file *files;
     size_t file_count;
     const char *single;       /* of a store that is one file: its name, the only one; borrowed */
+    bool follows_links;       /* files are named by the user, not by a store */
     struct lode_watch *watch; /* of files opened from here; NULL in memory */
 };
 
@@ -34,6 +35,8 @@ lode_status lode_folder_open_in(struct lode_folder *folder, const struct lode_fo
 /* The same for one that need not exist: then LODE_ABSENT. */
 lode_status lode_folder_find_in(struct lode_folder *folder, const struct lode_folder *outer, const char *name,
                                 lode_error *error);
+/* Opens a file for reading, whatever it is. Links do not lead out of a store. -1 and errno. */
+int lode_folder_open_fd(const struct lode_folder *folder, const char *name);
 void lode_folder_open_memory(struct lode_folder *folder, const lode_memory_file *files, size_t count);
 /* Another reference to the same folder. Copies the list of names in memory to the arena. */
 lode_status lode_folder_copy(struct lode_folder *copy, const struct lode_folder *folder,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/stream.h"
 
+#include "base/beneath.h"
 #include "base/error.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,10 +11,8 @@
 
 static lode_status open_file(const struct lode_stream *stream, int *fd, lode_error *error)
 {
-    *fd = openat(stream->folder->directory, stream->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (*fd < 0 && errno == ENOENT)
-        return LODE_ABSENT;
-    return *fd < 0 ? lode_fail_errno(error, stream->name, "cannot open") : LODE_OK;
+    *fd = lode_folder_open_fd(stream->folder, stream->name);
+    return *fd < 0 ? lode_open_failed(stream->name, error) : LODE_OK;
 }
 
 static lode_status measure(struct lode_stream *stream, int fd, lode_error *error)

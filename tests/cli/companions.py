@@ -25,7 +25,8 @@ from tap import Tap  # noqa: E402
 SECRET = b"a secret from outside\n"
 GOOD = b"int synthetic;\n"
 TIMEOUT = 60
-TOO_LARGE = (64 << 20) + 1
+TOO_LARGE = 4 << 30  # bytes, none of them on disk
+PRIVATE = 0o600
 TARGETS = ["hpctoolkit", "hpctoolkit-draft-xml", "hpctoolkit-draft-metadb"]
 
 
@@ -82,6 +83,7 @@ def bad_files(outside):
     return {
         "link": lambda path: os.symlink(secret, path),
         "chain": lambda path: os.symlink(f"../../{os.path.basename(outside)}/secret", path),
+        "dangling": lambda path: os.symlink("nothing", path),
         "pipe": os.mkfifo,
         "socket": make_socket,
         "device": make_device,
@@ -110,6 +112,8 @@ def judge(result, output, good, bad):
     for path in good:
         if found.get(path) != GOOD:
             yield f"{path} did not come along"
+        elif os.stat(os.path.join(output, path)).st_mode & 0o777 != PRIVATE:
+            yield f"{path} has other permissions than its original"
     for path in bad:
         if os.path.lexists(os.path.join(output, path)):
             yield f"{path} came along"
@@ -131,6 +135,7 @@ def test_bad_files(tap, program, root, database, paths):
         make(os.path.join(database, path))
     for path in good:
         fill(os.path.join(database, path))
+        os.chmod(os.path.join(database, path), PRIVATE)
     for target in TARGETS:
         output = os.path.join(root, target)
         result = run(program, "convert", database, "-o", output, "--format", target)

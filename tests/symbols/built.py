@@ -12,6 +12,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import struct
@@ -30,6 +31,7 @@ from tap import Tap  # noqa: E402
 COPY_ROW, NEGATE = 1, 6    # operations of line tables: a row, nothing
 CLONE = re.compile(r"\.(cold|isra|part|constprop)[.\d]*$")
 COMPRESSED, ZLIB = 0x800, 1
+SPARSE = 4 << 30
 
 
 def sampled_addresses(program):
@@ -138,6 +140,54 @@ def check_split(tap, lode, folder, program, directory, whole):
     compiled.output("objcopy", "--only-keep-debug", strange, debug)
     other = Built(lode, directory, folder / "other")
     tap.check(other.status == 0 and other.bytes() == bare.bytes(), "debug information of another program is not used", [other.said])
+    for what, make in HOSTILE.items():
+        debug.unlink()
+        make(debug)
+        built = Built(lode, directory, folder / "hostile")
+        tap.check(built.status == 0 and built.bytes() == bare.bytes(), f"nor {what} in its place", [built.said])
+        if debug.is_dir():
+            debug.rmdir()
+            debug.touch()
+
+
+def make_sparse(path, content=b""):
+    """A file of 4 GiB, of which next to nothing is on disk."""
+    path.write_bytes(content)
+    os.truncate(path, SPARSE)
+
+
+# What can be in the place of a file.
+HOSTILE = {
+    "a pipe": os.mkfifo,
+    "a directory": os.mkdir,
+    "a link to a device": lambda path: path.symlink_to("/dev/zero"),
+    "a link to /proc": lambda path: path.symlink_to("/proc/kmsg"),
+    "a link to nothing": lambda path: path.symlink_to("nothing"),
+    "4 GiB of nothing": make_sparse,
+}
+
+
+def check_hostile_modules(tap, lode, folder, program, frames, weights):
+    """Load modules that are no binaries, and huge ones, beside a good one: ends soon, in little memory, and the good one is used."""
+    places = folder / "places"
+    places.mkdir()
+    modules = [Path(name) for name in ("/dev/zero", "/dev/stdin", "/proc/self/environ", "/proc/kmsg", "/proc/self/exe", "/etc/shadow", "/sys/kernel/notes",
+                                       "/", f"{places}/../../../../etc/shadow", "../../../../etc/shadow", "kernel_symbols/../../etc/shadow")]
+    for i, make in enumerate(HOSTILE.values()):
+        modules.append(places / str(i))
+        make(modules[-1])
+    modules.append(places / "sparse-binary")
+    make_sparse(modules[-1], program.read_bytes())
+    few = dict(list(weights.items())[:20])
+    directory = measure(folder / "hostile-modules", [*modules, program], few)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    built = Built(lode, directory, folder / "hostile-modules-db")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    tap.check(built.status == 0 and seconds < 20, f"{len(modules)} load modules that are something else take {seconds:.1f} s of processor time", [built.said])
+    found = {path: value for path, value in built.paths(module=built_module(built, program)).items() if path}
+    wrong = differences(found, wanted_paths({address: frames[address] for address in few}, few))
+    tap.check(not wrong, "the rest is built", wrong)
 
 
 def check_checksum(tap, lode, folder, chance):
@@ -284,6 +334,7 @@ def main():
             check_ended_helper(tap, options, folder, program, frames, weights)
         else:
             tap.skip("limits of the helper", "sanitized programs have none")
+        check_hostile_modules(tap, options.lode, folder, program, frames, weights)
         directory, whole = check_lines(tap, options.lode, folder, program, frames, weights)
         check_split(tap, options.lode, folder, program, directory, whole)
         check_checksum(tap, options.lode, folder, chance)

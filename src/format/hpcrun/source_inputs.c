@@ -4,7 +4,6 @@
 #include "base/pack.h"
 #include "format/hpcrun/source.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -51,6 +50,7 @@ static lode_status open_directory(struct hpcrun_source *source, uint32_t number,
     if (directory->is_open)
         return LODE_OK;
     LODE_TRY(lode_folder_open(&directory->folder, directory->path, error));
+    directory->folder.follows_links = !directory->is_argument;
     directory->is_open = true;
     return LODE_OK;
 }
@@ -223,8 +223,7 @@ static bool read_ids(int fd, uint64_t size, struct lode_blob *blob)
 static bool look_at(const struct hpcrun_source *source, const struct hpcrun_entry *entry,
                     struct lode_blob *blob)
 {
-    int fd = openat(hpcrun_directory(source, entry->directory)->folder.directory, entry->name,
-                    O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    int fd = lode_folder_open_fd(&hpcrun_directory(source, entry->directory)->folder, entry->name);
     struct stat found;
     bool done = fd >= 0 && fstat(fd, &found) == 0 && S_ISREG(found.st_mode) &&
                 read_ids(fd, (uint64_t)found.st_size, blob);
