@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which files SQLite may look for and delete: the catalogue and its journals. A journal that
- * somebody else wrote can name any file as a "super-journal", which SQLite deletes after a rollback.
+ * somebody else wrote can name any file as a "super-journal", which SQLite deletes after a
+ * rollback.
  */
 #ifndef RUNS_FILES_H
 #define RUNS_FILES_H
@@ -19,8 +20,8 @@ const char *catalogue_files_name(const catalogue_files *files);
 void catalogue_files_close(catalogue_files *files);
 
 /*
- * Why the journal beside a catalogue, if there is one, must not be used; NULL if it may be. `path` is
- * absolute.
+ * Why the journal beside a catalogue, if there is one, must not be used; NULL if it may be. `path`
+ * is absolute.
  */
 const char *catalogue_journal_problem(const char *path, uid_t owner);
 

@@ -47,8 +47,8 @@ int sql_functions_add(sqlite3 *db, int is_own);
 int sql_quantiles_add(sqlite3 *db, int is_own);
 
 /*
- * Replaces what controls a terminal and what is no UTF-8 by '?': messages quote stores and arguments,
- * and the host prints them as they are.
+ * Replaces what controls a terminal and what is no UTF-8 by '?': messages quote stores and
+ * arguments, and the host prints them as they are.
  */
 void sql_clean_message(char *text);
 

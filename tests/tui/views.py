@@ -450,10 +450,14 @@ def text_cannot_command_the_terminal(program):
     with tempfile.TemporaryDirectory() as folder:
         for store in deceptive_stores(program, folder):
             for words in (["info"], ["top"], ["tree"], ["check", "--verbose"], ["profiles"]):
-                terminal = Terminal([program.lode, *words, str(store), "--color", "always"], cwd=folder)
+                # The last word shows that all before it has come.
+                terminal = Terminal(["/bin/sh", "-c", '"$@"; status=$?; echo THE-END; exit $status', "sh", program.lode, *words, str(store), "--color", "always"], cwd=folder)
                 terminal.wait_end()
+                for _ in range(600):
+                    if b"THE-END" not in terminal.raw:
+                        terminal.read(0.1)
                 problems += [f"lode {words[0]} {store.name}: {found} was sent" for found in unsafe(terminal.raw, text_only=True)]
-                problems += [] if terminal.raw and terminal.status in (0, 1, 2) else [f"lode {words[0]} {store.name}: {terminal.status}"]
+                problems += [] if b"THE-END" in terminal.raw and terminal.status in (0, 1, 2) else [f"lode {words[0]} {store.name}: {terminal.status}"]
                 terminal.close()
     return problems
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A random walker: presses keys, follows links, types, chooses and drags on each store, and looks whether the page still stands.
-//   walker.mjs [--steps N] [--seconds N] [--seed N] [--part I/N]: so many steps, or for so long (by hand), on each store.
+//   walker.mjs [--steps N] [--seconds N] [--seed N] [--part I/N] [--folder FOLDER]: so many steps, or for so long (by hand), on each store; of a
+//   folder, such as markup_stores makes (tests/cli), its stores.
 import assert from 'node:assert/strict';
-import { basename } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { corpusStores, examples, finish, open, serve, settle, test } from './browser.mjs';
 
 const option = (name, value) => (process.argv.includes(name) ? process.argv[process.argv.indexOf(name) + 1] : value);
@@ -20,7 +22,8 @@ const KEYS = [
 ];
 const WORDS = ['main', 'e', 'MPI_*', 'nothing has this name', '10ms', '1', 'rank=0', '<b>', '[', '/(/', '-1', ''];
 const demo = examples();
-const stores = [demo.solver, demo.thumbs, demo.shop, ...(parts ? corpusStores() : [])].filter((_, index) => !parts || index % parts === part);
+const made = option('--folder', '');
+const stores = made !== '' ? readdirSync(made).sort().map((name) => join(made, name)) : [demo.solver, demo.thumbs, demo.shop, ...(parts ? corpusStores() : [])].filter((_, index) => !parts || index % parts === part);
 
 // The page stands. Backspace may leave it for the empty one before it, a little later.
 const stand = async (page) => {
@@ -89,6 +92,7 @@ for (const store of stores) {
       walked += done.length;
       await stand(page);
       assert.ok(await page.$('main'));
+      assert.equal(await page.evaluate(() => globalThis.pwned), undefined);
       // Back to the start: Escape closes what is open, the first key shows the first view.
       for (let i = 0; i < 3; i++) await page.keyboard.press('Escape');
       await page.evaluate(() => document.activeElement?.blur());
