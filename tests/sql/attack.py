@@ -97,9 +97,25 @@ class Walk:
         return self.read()
 
 
-def connect(extension):
+class Budget:
+    """Ends a statement that takes too many steps."""
+
+    def __init__(self):
+        self.left = 0
+
+    def renew(self):
+        self.left = 2000
+
+    def is_spent(self):
+        self.left -= 1
+        return self.left < 0
+
+
+def connect(extension, budget):
     db = sqlite3.connect(":memory:", isolation_level=None)
     db.enable_load_extension(True)
+    budget.renew()
+    db.set_progress_handler(budget.is_spent, 1000)
     db.execute("select load_extension(?)", (extension,))
     db.text_factory = bytes
     return db
@@ -107,29 +123,24 @@ def connect(extension):
 
 def walk(extension, paths, seed, steps):
     """Returns how many statements there were, and how many were refused."""
-    w, refused, cursors = Walk(seed, paths), 0, []
-    db = connect(extension)
+    w, refused, cursors, budget = Walk(seed, paths), 0, [], Budget()
+    db = connect(extension, budget)
     for _ in range(steps):
+        budget.renew()
         try:
             if w.chance.randrange(8) == 0 and cursors:
                 w.pick(cursors).fetchmany(20)
                 continue
-            left = [2000]
-
-            def is_long():
-                left[0] -= 1
-                return left[0] < 0
-
-            db.set_progress_handler(is_long, 1000)
             cursor = db.execute(w.statement())
             cursor.fetchmany(w.pick((0, 1, 10, 10000)))
             cursors = (cursors + [cursor])[-6:]
         except (sqlite3.Error, sqlite3.Warning):
             refused += 1
+        budget.renew()
         w.look(db)
         if w.chance.randrange(60) == 0:
             db.close()
-            db, cursors = connect(extension), []
+            db, cursors = connect(extension, budget), []
     db.close()
     return steps, refused
 
