@@ -97,7 +97,7 @@ static const sql_question questions[] = {
      "select (begin_ns - first) * 20 / (last - first) part, count(*) calls, sum(self_ns) / 1e6 ms\n"
      "from call, t group by part order by part;",
      "select 1 from call limit 1"},
-    {"recording", "who calls {}, and how long that takes",
+    {"recording", "callers of {}, and how long its calls take",
      "with p as materialized (select id, function from call)\n"
      "select p.function caller, count(*) calls, median(c.duration_ns) / 1e6 median_ms,\n"
      "  sum(c.duration_ns) / 1e6 total_ms\n"
