@@ -409,11 +409,12 @@ static struct lode_blob repeat_line(const char *line, size_t bytes)
 static void bombs_end_soon(void **state)
 {
     static const char *const lines[] = {"ffffffff81000000 T f\n",
-                                        "ffffffff81000000 D data that belongs to the kernel\n"};
+                                        "ffffffff81000000 D data that belongs to the kernel\n", "0 t a\n"};
+    static const size_t sizes[] = {KERNEL_UNPACKED_MOST + 1, KERNEL_UNPACKED_MOST + 1, 1 << 20};
     double start = now();
     (void)state;
-    for (unsigned i = 0; i < 2; i++) {
-        struct lode_blob packed = repeat_line(lines[i], KERNEL_UNPACKED_MOST + 1);
+    for (unsigned i = 0; i < 3; i++) {
+        struct lode_blob packed = repeat_line(lines[i], sizes[i]);
         lode_memory_file file = {"vmlinux.1", packed.bytes, packed.size};
         struct rule_findings found = check_files(&file, 1, "kernel-limit", NULL, LODE_CHECK_FULL);
         assert_true(found.of_rule == 1 && found.others == 0);

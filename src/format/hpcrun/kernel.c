@@ -2,6 +2,7 @@
 #include "format/hpcrun/kernel.h"
 
 #include "base/compare.h"
+#include "base/gzip.h"
 #include "base/utf8.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -92,9 +93,11 @@ static lode_status add_symbol(struct reader *reader, uint64_t address, const cha
     snprintf(full, sizeof full, "%s%s%s [vmlinux]", name, module ? " " : "", module ? module : "");
     if (lode_utf8_valid_prefix(full, strlen(full)) != strlen(full))
         LODE_TRY(kernel_finding(reader, HPCRUN_RULE_UTF8, reader->unpacked, "a name is not UTF-8"));
-    if (scopes->count == KERNEL_SYMBOLS_MOST)
+    uint64_t most = KERNEL_SYMBOLS_FLOOR + reader->unpacked / KERNEL_SYMBOL_BYTES;
+    if (scopes->count == KERNEL_SYMBOLS_MOST || scopes->count >= most)
         return hpcrun_end(kernel_finding(reader, HPCRUN_RULE_KERNEL_LIMIT, reader->unpacked,
-                                         "there are more than %d functions", KERNEL_SYMBOLS_MOST));
+                                         "there are more than %zu functions in %" PRIu64 " bytes",
+                                         scopes->count, reader->unpacked));
     LODE_TRY_ALLOC(lode_strings_put(&reader->strings, full, &scope.name), reader->report->error);
     struct hpcstruct_scope *slot = lode_array_push(scopes);
     struct hpcstruct_range *range = lode_array_push(ranges);
@@ -158,6 +161,8 @@ static lode_status explain(const struct reader *reader, lzma_ret code, uint64_t 
 static lode_status unpack(struct reader *reader, lzma_stream *stream, struct lode_range packed)
 {
     char piece[PIECE];
+    uint64_t allowed = lode_gzip_allowed(packed.size);
+    uint64_t most = allowed < KERNEL_UNPACKED_MOST ? allowed : KERNEL_UNPACKED_MOST;
     lzma_ret code = lzma_stream_decoder(stream, KERNEL_MEMORY_MOST, 0);
     stream->next_in = packed.data;
     stream->avail_in = (size_t)packed.size;
@@ -167,10 +172,10 @@ static lode_status unpack(struct reader *reader, lzma_stream *stream, struct lod
         code = lzma_code(stream, LZMA_FINISH);
         if (code != LZMA_OK && code != LZMA_STREAM_END)
             break;
-        if (stream->total_out > KERNEL_UNPACKED_MOST)
+        if (stream->total_out > most)
             return hpcrun_end(kernel_finding(reader, HPCRUN_RULE_KERNEL_LIMIT, stream->total_in,
-                                             "the file unpacks to more than %d MiB",
-                                             KERNEL_UNPACKED_MOST >> 20));
+                                             "%" PRIu64 " bytes unpack to more than %" PRIu64, packed.size,
+                                             most));
         LODE_TRY(take_piece(reader, piece, sizeof piece - stream->avail_out, code == LZMA_STREAM_END));
     }
     return code == LZMA_STREAM_END && stream->avail_in == 0 ? LODE_OK

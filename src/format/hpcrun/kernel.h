@@ -11,6 +11,8 @@
 enum {
     KERNEL_UNPACKED_MOST = 1 << 26, /* bytes; 10 MB are usual */
     KERNEL_SYMBOLS_MOST = 1 << 20,  /* functions; 140,000 are usual */
+    KERNEL_SYMBOLS_FLOOR = 1 << 16, /* functions, and how many bytes each further one takes: */
+    KERNEL_SYMBOL_BYTES = 16,       /* an address has 16 digits, or 8 before a name */
     KERNEL_LINE_MOST = 4096,        /* bytes of a line */
     KERNEL_MEMORY_MOST = 72 << 20   /* bytes for unpacking; those of xz -9 */
 };
