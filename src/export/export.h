@@ -41,7 +41,7 @@ struct lode_export {
 
 struct lode_export_format {
     const char *name, *description, *suffix, *loses;
-    const char *names;          /* patterns of file names, the suffix first, with blanks between them */
+    const char *names;          /* patterns of file names, with blanks between them */
     unsigned holds;             /* LODE_EXPORT_STACKS... */
     lode_compression usual;     /* LODE_COMPRESSION_DEFAULT means this */
     unsigned compressions;      /* bit n: lode_compression n; besides none and the usual one */

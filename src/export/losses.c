@@ -2,6 +2,7 @@
 #include "export/losses.h"
 
 #include "export/export.h"
+#include "model/carried.h"
 #include "model/database.h"
 #include <inttypes.h>
 #include <lode/block.h>
@@ -97,10 +98,26 @@ static lode_status report_metrics(const struct lode_export *job, lode_error *err
     return job->options->metric_count > 0 ? report_asked(job, error) : report_others(job, error);
 }
 
+/* ---- labels ---- */
+
+static lode_status report_labels(const struct lode_export *job, lode_error *error)
+{
+    const struct lode_carried *carried = job->db->carried;
+    if (carried == NULL || (carried->rows.count == 0 && !carried->is_cut) || job->written.has_labels)
+        return LODE_OK;
+    if (job->written.keeps_labels)
+        return lode_export_lost(job, "labels", error, "labels of some samples are not exported: too many");
+    return lode_export_lost(job, "labels", error, "labels of samples are not exported: %s has none",
+                            job->format->name);
+}
+
 /* ---- all ---- */
 
 lode_status lode_export_report_losses(const struct lode_export *job, lode_error *error)
 {
     LODE_TRY(report_repairs(job, error));
-    return job->db ? report_metrics(job, error) : LODE_OK;
+    if (job->db == NULL)
+        return LODE_OK;
+    LODE_TRY(report_metrics(job, error));
+    return report_labels(job, error);
 }

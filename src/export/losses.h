@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an export lost, whatever the format: formats say what they wrote (struct lode_export_written),
- * and this compares it with what the store has and what was asked for.
+ * What an export lost, whatever the format: formats say what they wrote, and this compares it with
+ * what the store has and what was asked for.
  */
 #ifndef LODE_EXPORT_LOSSES_H
 #define LODE_EXPORT_LOSSES_H
@@ -15,7 +15,8 @@ struct lode_export;
 struct lode_export_written {
     bool has_stacks;     /* costs of metrics, or the time in a time window */
     bool has_tables;     /* everything, or the metrics that were asked for */
-    bool has_labels;     /* labels of samples, as an imported profile has them */
+    bool keeps_labels;   /* labels of samples, as far as they are known */
+    bool has_labels;     /* and all are */
     size_t metric_count; /* of stacks */
 };
 

@@ -9,11 +9,18 @@
  * Traps: ids begin at 1; a function whose symbol equals its name loses what is in angle brackets;
  * labels are strings, because the number 0 means none; the first mapping is taken for the program;
  * without a default, the last type is shown.
+ *
+ * What an imported profile carries is written back: types, metadata and labels. Samples with labels
+ * come first at their position, then what is left of its cost.
  */
+#include "base/compare.h"
+#include "base/map.h"
 #include "export/formats.h"
 #include "export/stacks.h"
 #include "export/wire.h"
+#include "model/carried.h"
 #include <lode/trace.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -23,10 +30,15 @@ enum {
     PROFILE_LOCATION = 4,
     PROFILE_FUNCTION = 5,
     PROFILE_STRING = 6,
+    PROFILE_DROP_FRAMES = 7,
+    PROFILE_KEEP_FRAMES = 8,
     PROFILE_TIME = 9,
     PROFILE_DURATION = 10,
+    PROFILE_PERIOD_TYPE = 11,
+    PROFILE_PERIOD = 12,
     PROFILE_COMMENT = 13,
     PROFILE_DEFAULT_TYPE = 14,
+    PROFILE_URL = 15,
     TYPE_NAME = 1,
     TYPE_UNIT = 2,
     SAMPLE_LOCATION = 1,
@@ -34,6 +46,8 @@ enum {
     SAMPLE_LABEL = 3,
     LABEL_KEY = 1,
     LABEL_TEXT = 2,
+    LABEL_NUMBER = 3,
+    LABEL_UNIT = 4,
     ID = 1, /* of mappings, locations and functions */
     MAPPING_FILE = 5,
     MAPPING_HAS_FUNCTIONS = 7,
@@ -58,15 +72,26 @@ struct link {
 struct pprof {
     struct lode_stacks stacks;
     struct lode_export_file *file;
-    struct lode_wire wire;       /* a record */
-    struct lode_wire packed;     /* a list in it */
-    struct lode_strings strings; /* string 0 is "" */
-    struct lode_strings modules; /* id - 1 */
-    struct lode_interner links;  /* id of a location - 1 */
-    struct lode_array located;   /* bool, by link: the location was written */
-    struct lode_array defined;   /* bool, by frame: the function was written */
-    uint32_t *link_of;           /* by position of the group */
-    uint32_t program;            /* the module to show as the program; LODE_NO_NUMBER: the first */
+    struct lode_wire wire;              /* a record */
+    struct lode_wire packed;            /* a list in it */
+    struct lode_strings strings;        /* string 0 is "" */
+    struct lode_strings modules;        /* id - 1 */
+    struct lode_interner links;         /* id of a location - 1 */
+    struct lode_array located;          /* bool, by link: the location was written */
+    struct lode_array defined;          /* bool, by frame: the function was written */
+    uint32_t *link_of;                  /* by position of the group */
+    uint32_t program;                   /* the module that is the program; LODE_NO_NUMBER: the first */
+    const struct lode_carried *carried; /* NULL: nothing */
+    struct labelled *labelled;          /* rows of it, by position */
+    size_t labelled_count, next_labelled;
+    struct lode_map known;   /* from a string of an import to its number here */
+    struct lode_array chain; /* uint32_t: labels of a set, the last one first */
+    int64_t *sample;         /* values of the sample that is written */
+};
+
+/* A row of samples with labels, and where it is. */
+struct labelled {
+    uint32_t position, row;
 };
 
 /* ---- records ---- */
@@ -87,6 +112,17 @@ static lode_status put_string(struct pprof *pprof, unsigned field, const char *t
     LODE_TRY_ALLOC(lode_strings_put(&pprof->strings, text, &number), error);
     if (number > 0)
         wire_uint(&pprof->wire, field, number);
+    return LODE_OK;
+}
+
+/* The same for an interned string of an import, read once: a long one may be in every sample. */
+static lode_status put_carried(struct pprof *pprof, unsigned field, const char *text, lode_error *error)
+{
+    bool added;
+    uint32_t *number = lode_map_add(&pprof->known, (uint64_t)(uintptr_t)text, LODE_NO_NUMBER, &added);
+    LODE_TRY_ALLOC(number && (!added || lode_strings_put(&pprof->strings, text, number)), error);
+    if (*number > 0)
+        wire_uint(&pprof->wire, field, *number);
     return LODE_OK;
 }
 
@@ -227,7 +263,45 @@ static lode_status put_labels(struct pprof *pprof, lode_error *error)
     return LODE_OK;
 }
 
-static lode_status write_sample(struct pprof *pprof, uint32_t position, lode_error *error)
+static const struct lode_carried_set *set_at(const struct lode_carried *carried, uint32_t set)
+{
+    return LODE_ARRAY_AT(&carried->sets.items, struct lode_carried_set, set);
+}
+
+static lode_status put_label(struct pprof *pprof, const struct lode_carried_label *label, lode_error *error)
+{
+    const struct lode_strings *strings = pprof->carried->strings;
+    size_t begin = wire_begin(&pprof->wire, SAMPLE_LABEL);
+    LODE_TRY(put_carried(pprof, LABEL_KEY, lode_strings_at(strings, label->key), error));
+    if (label->is_text)
+        LODE_TRY(put_carried(pprof, LABEL_TEXT, lode_strings_at(strings, label->text), error));
+    if (label->number != 0)
+        wire_int(&pprof->wire, LABEL_NUMBER, label->number);
+    LODE_TRY(put_carried(pprof, LABEL_UNIT, lode_strings_at(strings, label->unit), error));
+    wire_end(&pprof->wire, begin);
+    return LODE_OK;
+}
+
+/* A set is known by its last label: they are written from the first one on. */
+static lode_status put_set(struct pprof *pprof, uint32_t set, lode_error *error)
+{
+    const struct lode_carried *carried = pprof->carried;
+    pprof->chain.count = 0;
+    for (uint32_t at = set; at != LODE_NO_NUMBER; at = set_at(carried, at)->before) {
+        uint32_t *label = lode_array_push(&pprof->chain);
+        LODE_TRY_ALLOC(label, error);
+        *label = set_at(carried, at)->label;
+    }
+    for (size_t i = pprof->chain.count; i-- > 0;) {
+        uint32_t label = *LODE_ARRAY_AT(&pprof->chain, uint32_t, i);
+        LODE_TRY(
+            put_label(pprof, LODE_ARRAY_AT(&carried->labels.items, struct lode_carried_label, label), error));
+    }
+    return LODE_OK;
+}
+
+/* The values are those of `sample`. */
+static lode_status write_sample(struct pprof *pprof, uint32_t position, uint32_t set, lode_error *error)
 {
     const struct lode_stacks *stacks = &pprof->stacks;
     pprof->packed.count = 0;
@@ -239,20 +313,79 @@ static lode_status write_sample(struct pprof *pprof, uint32_t position, lode_err
     wire_bytes(&pprof->wire, SAMPLE_LOCATION, pprof->packed.bytes, pprof->packed.count);
     pprof->packed.count = 0;
     for (size_t i = 0; i < stacks->metric_count; i++)
-        wire_varint(&pprof->packed, (uint64_t)stacks->values[position * stacks->metric_count + i]);
+        wire_varint(&pprof->packed, (uint64_t)pprof->sample[i]);
     wire_bytes(&pprof->wire, SAMPLE_VALUE, pprof->packed.bytes, pprof->packed.count);
     LODE_TRY(put_labels(pprof, error));
+    LODE_TRY(put_set(pprof, set, error));
     wire_end(&pprof->wire, begin);
     return flush(pprof, error);
+}
+
+static bool has_value(const struct pprof *pprof)
+{
+    for (size_t i = 0; i < pprof->stacks.metric_count; i++)
+        if (pprof->sample[i] != 0)
+            return true;
+    return false;
+}
+
+/* The values of a row, which the cost of its position does not have any more. */
+static void take_row(struct pprof *pprof, uint32_t position, uint32_t row)
+{
+    const struct lode_stacks *stacks = &pprof->stacks;
+    size_t metrics = pprof->carried->sums.item_size / sizeof(lode_wide);
+    const lode_wide *sums = (const lode_wide *)pprof->carried->sums.items + (size_t)row * metrics;
+    for (size_t i = 0; i < stacks->metric_count; i++) {
+        int64_t *left = &stacks->values[position * stacks->metric_count + i];
+        pprof->sample[i] = (int64_t)sums[lode_stacks_metric(stacks, i)];
+        *left = (int64_t)((uint64_t)*left - (uint64_t)pprof->sample[i]);
+    }
+}
+
+/* Samples with labels, then the rest. */
+static lode_status write_position(struct pprof *pprof, uint32_t position, lode_error *error)
+{
+    const struct lode_stacks *stacks = &pprof->stacks;
+    while (pprof->next_labelled < pprof->labelled_count &&
+           pprof->labelled[pprof->next_labelled].position == position) {
+        uint32_t row = pprof->labelled[pprof->next_labelled++].row;
+        take_row(pprof, position, row);
+        if (has_value(pprof))
+            LODE_TRY(write_sample(pprof, position, carried_row(pprof->carried, row)->set, error));
+    }
+    for (size_t i = 0; i < stacks->metric_count; i++)
+        pprof->sample[i] = stacks->values[position * stacks->metric_count + i];
+    return has_value(pprof) ? write_sample(pprof, position, LODE_NO_NUMBER, error) : LODE_OK;
+}
+
+LODE_COMPARE_BY_2(compare_labelled, struct labelled, position, row);
+
+/* Where the rows with labels are in this group. */
+static lode_status find_labelled(struct pprof *pprof, lode_error *error)
+{
+    size_t rows = pprof->carried ? pprof->carried->rows.count : 0;
+    pprof->labelled_count = pprof->next_labelled = 0;
+    if (rows == 0)
+        return LODE_OK;
+    if (pprof->labelled == NULL)
+        pprof->labelled = calloc(rows, sizeof *pprof->labelled);
+    LODE_TRY_ALLOC(pprof->labelled, error);
+    for (uint32_t i = 0; i < rows; i++) {
+        uint32_t position = lode_stacks_position(&pprof->stacks, carried_row(pprof->carried, i)->context);
+        if (position != LODE_NO_NUMBER)
+            pprof->labelled[pprof->labelled_count++] = (struct labelled){position, i};
+    }
+    qsort(pprof->labelled, pprof->labelled_count, sizeof *pprof->labelled, compare_labelled);
+    return LODE_OK;
 }
 
 static lode_status write_samples(struct pprof *pprof, lode_error *error)
 {
     struct lode_progress progress = lode_export_progress(pprof->stacks.job, "writing", pprof->stacks.count);
     LODE_TRY(link_positions(pprof, error));
+    LODE_TRY(find_labelled(pprof, error));
     for (uint32_t i = 0; i < pprof->stacks.count; i++) {
-        if (lode_stacks_has_value(&pprof->stacks, i))
-            LODE_TRY(write_sample(pprof, i, error));
+        LODE_TRY(write_position(pprof, i, error));
         if (i % 65536 == 65535)
             LODE_TRY(lode_progress_add(&progress, 65536, error));
     }
@@ -261,16 +394,23 @@ static lode_status write_samples(struct pprof *pprof, lode_error *error)
 
 /* ---- the profile ---- */
 
+static lode_status write_type(struct pprof *pprof, unsigned field, const char *type, const char *unit,
+                              lode_error *error)
+{
+    size_t begin = wire_begin(&pprof->wire, field);
+    LODE_TRY(put_string(pprof, TYPE_NAME, type, error));
+    LODE_TRY(put_string(pprof, TYPE_UNIT, unit, error));
+    wire_end(&pprof->wire, begin);
+    return LODE_OK;
+}
+
 static lode_status write_types(struct pprof *pprof, lode_error *error)
 {
     uint32_t empty;
     LODE_TRY_ALLOC(lode_strings_put(&pprof->strings, "", &empty), error);
-    for (size_t i = 0; i < pprof->stacks.metric_count; i++) {
-        size_t begin = wire_begin(&pprof->wire, PROFILE_SAMPLE_TYPE);
-        LODE_TRY(put_string(pprof, TYPE_NAME, pprof->stacks.metrics[i].name, error));
-        LODE_TRY(put_string(pprof, TYPE_UNIT, pprof->stacks.metrics[i].unit, error));
-        wire_end(&pprof->wire, begin);
-    }
+    for (size_t i = 0; i < pprof->stacks.metric_count; i++)
+        LODE_TRY(write_type(pprof, PROFILE_SAMPLE_TYPE, pprof->stacks.metrics[i].name,
+                            pprof->stacks.metrics[i].unit, error));
     return flush(pprof, error);
 }
 
@@ -308,16 +448,47 @@ static lode_status write_mappings(struct pprof *pprof, lode_error *error)
     return LODE_OK;
 }
 
-static lode_status write_end(struct pprof *pprof, lode_error *error)
+/* What the profile had that this one is made from. */
+static lode_status write_carried(struct pprof *pprof, lode_error *error)
+{
+    const struct lode_carried *carried = pprof->carried;
+    const lode_export_options *options = pprof->stacks.job->options;
+    const char *usual = options->metric_count ? pprof->stacks.metrics[0].name : carried->default_type;
+    if (carried->time != 0)
+        wire_int(&pprof->wire, PROFILE_TIME, carried->time);
+    if (carried->duration != 0)
+        wire_int(&pprof->wire, PROFILE_DURATION, carried->duration);
+    if (carried->period_type.type[0] || carried->period_type.unit[0])
+        LODE_TRY(write_type(pprof, PROFILE_PERIOD_TYPE, carried->period_type.type, carried->period_type.unit,
+                            error));
+    if (carried->period != 0)
+        wire_int(&pprof->wire, PROFILE_PERIOD, carried->period);
+    LODE_TRY(put_string(pprof, PROFILE_DROP_FRAMES, carried->drop_frames, error));
+    LODE_TRY(put_string(pprof, PROFILE_KEEP_FRAMES, carried->keep_frames, error));
+    LODE_TRY(put_string(pprof, PROFILE_URL, carried->url, error));
+    if (options->title)
+        LODE_TRY(put_clean(pprof, PROFILE_COMMENT, options->title, error));
+    for (size_t i = 0; i < carried->comments.count; i++)
+        LODE_TRY(
+            put_carried(pprof, PROFILE_COMMENT, *LODE_ARRAY_AT(&carried->comments, const char *, i), error));
+    return put_string(pprof, PROFILE_DEFAULT_TYPE, usual, error);
+}
+
+static lode_status write_metadata(struct pprof *pprof, lode_error *error)
 {
     const struct lode_export *job = pprof->stacks.job;
     const char *title = job->options->title ? job->options->title
                         : job->db           ? lode_database_title(job->db)
                                             : "";
-    LODE_TRY(write_mappings(pprof, error));
     write_times(pprof);
     LODE_TRY(put_clean(pprof, PROFILE_COMMENT, title, error));
-    LODE_TRY(put_string(pprof, PROFILE_DEFAULT_TYPE, pprof->stacks.metrics[0].name, error));
+    return put_string(pprof, PROFILE_DEFAULT_TYPE, pprof->stacks.metrics[0].name, error);
+}
+
+static lode_status write_end(struct pprof *pprof, lode_error *error)
+{
+    LODE_TRY(write_mappings(pprof, error));
+    LODE_TRY(pprof->carried ? write_carried(pprof, error) : write_metadata(pprof, error));
     LODE_TRY(flush(pprof, error));
     for (uint32_t i = 0; i < pprof->strings.items.count; i++) {
         wire_text(&pprof->wire, PROFILE_STRING, lode_strings_at(&pprof->strings, i));
@@ -328,6 +499,11 @@ static lode_status write_end(struct pprof *pprof, lode_error *error)
 
 static lode_status write_all(struct pprof *pprof, lode_error *error)
 {
+    pprof->carried = lode_stacks_carried(&pprof->stacks);
+    pprof->sample = calloc(pprof->stacks.metric_count + 1, sizeof *pprof->sample);
+    LODE_TRY_ALLOC(pprof->sample, error);
+    pprof->stacks.job->written.keeps_labels = pprof->carried != NULL;
+    pprof->stacks.job->written.has_labels = pprof->carried && !pprof->carried->is_cut;
     lode_status status = lode_stacks_next(&pprof->stacks, error);
     if (status == LODE_OK || status == LODE_END)
         LODE_TRY(write_types(pprof, error));
@@ -338,12 +514,14 @@ static lode_status write_all(struct pprof *pprof, lode_error *error)
 
 static lode_status run_pprof(struct lode_export *job, lode_error *error)
 {
-    static const struct lode_stack_form form = {.lines = true, .has_inline = true};
+    static const struct lode_stack_form form = {.lines = true, .has_inline = true, .carries = true};
     struct pprof pprof = {.file = job->file, .program = LODE_NO_NUMBER};
     lode_strings_init(&pprof.strings);
     lode_strings_init(&pprof.modules);
     lode_interner_init(&pprof.links, sizeof(struct link));
     lode_array_init(&pprof.located, sizeof(bool), UINT32_MAX);
+    lode_map_init(&pprof.known);
+    lode_array_init(&pprof.chain, sizeof(uint32_t), UINT32_MAX);
     lode_array_init(&pprof.defined, sizeof(bool), UINT32_MAX);
     lode_status status = lode_stacks_open(&pprof.stacks, job, &form, error);
     if (status == LODE_OK)
@@ -356,7 +534,11 @@ static lode_status run_pprof(struct lode_export *job, lode_error *error)
     lode_interner_free(&pprof.links);
     lode_array_free(&pprof.located);
     lode_array_free(&pprof.defined);
+    lode_array_free(&pprof.chain);
+    lode_map_free(&pprof.known);
     free(pprof.link_of);
+    free(pprof.labelled);
+    free(pprof.sample);
     return status;
 }
 

@@ -267,10 +267,17 @@ lode_status lode_stack_build_next(struct lode_stack_build *build, struct lode_st
     return LODE_OK;
 }
 
+uint32_t lode_stack_build_position(const struct lode_stack_build *build, uint32_t context)
+{
+    uint32_t position = build->position_of[context];
+    return position == NOWHERE ? LODE_NO_NUMBER : build->order[position];
+}
+
 void lode_stack_build_close(struct lode_stack_build *build)
 {
     lode_stack_costs_free(build);
     free(build->costs);
+    free(build->all);
     lode_matches_free(build->matches);
     lode_interner_free(&build->keys);
     lode_array_free(&build->depths);

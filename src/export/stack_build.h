@@ -11,6 +11,7 @@ struct lode_stack_build {
     /* What is counted: metrics of a database, or calls and time. */
     const lode_metric *const *metrics;
     const lode_metric *usual; /* the default metric, if none was asked for */
+    const lode_metric **all;  /* or all; NULL: not all */
     size_t cost_count;
     lode_cost **costs; /* of the current group */
     lode_calltree *tree;
@@ -32,6 +33,8 @@ const char *lode_stack_build_metric(const struct lode_stack_build *build, size_t
 /* Sets group, positions, count and sums. LODE_END after the last group. */
 lode_status lode_stack_build_next(struct lode_stack_build *build, struct lode_stacks *stacks,
                                   lode_error *error);
+/* See lode_stacks_position. */
+uint32_t lode_stack_build_position(const struct lode_stack_build *build, uint32_t context);
 void lode_stack_build_close(struct lode_stack_build *build);
 
 #endif

@@ -2,6 +2,7 @@
 #include "export/stack_costs.h"
 
 #include "base/pool.h"
+#include "model/database.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,19 @@ static bool has_window(const struct lode_stacks *stacks)
     return stacks->job->options->from != 0 || stacks->job->options->to != 0;
 }
 
+static lode_status choose_all(struct lode_stack_build *build, const lode_database *db, lode_error *error)
+{
+    build->cost_count = lode_database_metric_count(db);
+    if (build->cost_count == 0)
+        return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET, "the database has no metrics");
+    build->all = calloc(build->cost_count, sizeof *build->all);
+    LODE_TRY_ALLOC(build->all, error);
+    for (uint32_t i = 0; i < build->cost_count; i++)
+        build->all[i] = lode_database_metric(db, i);
+    build->metrics = build->all;
+    return LODE_OK;
+}
+
 static lode_status choose_metrics(struct lode_stack_build *build, const struct lode_stacks *stacks,
                                   lode_error *error)
 {
@@ -30,6 +44,8 @@ static lode_status choose_metrics(struct lode_stack_build *build, const struct l
     } else if (has_window(stacks)) {
         build->metrics = NULL;
         build->cost_count = 1;
+    } else if (options->metric_count == 0 && stacks->form.carries && stacks->job->db->carried) {
+        LODE_TRY(choose_all(build, stacks->job->db, error));
     } else if (options->metrics == NULL || options->metric_count == 0) {
         lode_status status = lode_database_default_metric(stacks->job->db, &build->usual, error);
         if (status == LODE_NOT_FOUND)

@@ -2,6 +2,8 @@
 #include "export/stacks.h"
 
 #include "export/stack_build.h"
+#include "model/carried.h"
+#include "model/database.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +46,14 @@ static void name_metric(struct lode_stack_metric *metric, const char *full)
         }
 }
 
+/* As the profile has it: a metric has its name and unit in one text. */
+static void name_as_carried(struct lode_stack_metric *metric, const struct lode_carried_type *type)
+{
+    snprintf(metric->name, sizeof metric->name, "%s", type->type);
+    snprintf(metric->unit, sizeof metric->unit, "%s", type->unit);
+    metric->scale = 1;
+}
+
 static lode_status name_metrics(struct lode_stacks *stacks, lode_error *error)
 {
     struct lode_stack_build *build = stacks->build;
@@ -52,6 +62,10 @@ static lode_status name_metrics(struct lode_stacks *stacks, lode_error *error)
     LODE_TRY_ALLOC(stacks->metrics, error);
     for (size_t i = 0; i < build->cost_count; i++)
         name_metric(&stacks->metrics[i], lode_stack_build_metric(build, i));
+    const struct lode_carried *carried = lode_stacks_carried(stacks);
+    for (size_t i = 0; carried && i < build->cost_count; i++)
+        name_as_carried(&stacks->metrics[i], LODE_ARRAY_AT(&carried->types, struct lode_carried_type,
+                                                           lode_metric_index(build->metrics[i])));
     stacks->job->written.has_stacks = true;
     stacks->job->written.metric_count = build->cost_count;
     return LODE_OK;
@@ -196,6 +210,23 @@ void lode_stacks_close(struct lode_stacks *stacks)
     free(stacks->metrics);
     free(stacks->positions);
     free(stacks->values);
+}
+
+const struct lode_carried *lode_stacks_carried(const struct lode_stacks *stacks)
+{
+    const struct lode_export *job = stacks->job;
+    bool has_metrics = stacks->form.carries && job->db && stacks->build->metrics;
+    return has_metrics ? job->db->carried : NULL;
+}
+
+uint32_t lode_stacks_metric(const struct lode_stacks *stacks, size_t metric)
+{
+    return lode_metric_index(stacks->build->metrics[metric]);
+}
+
+uint32_t lode_stacks_position(const struct lode_stacks *stacks, uint32_t context)
+{
+    return lode_stack_build_position(stacks->build, context);
 }
 
 bool lode_stacks_has_value(const struct lode_stacks *stacks, uint32_t position)

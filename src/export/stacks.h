@@ -39,6 +39,7 @@ struct lode_stack_form {
     bool has_inline;  /* inlined functions are marked */
     bool no_negative; /* negative costs become 0 */
     bool one_metric;  /* of a database, the first is exported */
+    bool carries;     /* types and units of an imported profile stay, and all are exported */
     uint32_t depth;   /* levels that readers can take; 0: any */
     uint64_t limit;   /* of totals; nanoseconds become microseconds beyond it; 0: none */
 };
@@ -77,6 +78,13 @@ lode_status lode_stacks_next(struct lode_stacks *stacks, lode_error *error);
 /* Reports what was lost. */
 lode_status lode_stacks_report(struct lode_stacks *stacks, lode_error *error);
 void lode_stacks_close(struct lode_stacks *stacks);
+
+/* What an imported profile has to write back; NULL: nothing, or the format does not. */
+const struct lode_carried *lode_stacks_carried(const struct lode_stacks *stacks);
+/* The index in the database of a metric. */
+uint32_t lode_stacks_metric(const struct lode_stacks *stacks, size_t metric);
+/* The position that the cost of a context is at; LODE_NO_NUMBER: it is not exported. */
+uint32_t lode_stacks_position(const struct lode_stacks *stacks, uint32_t context);
 
 /* Whether a position has a cost of its own. */
 bool lode_stacks_has_value(const struct lode_stacks *stacks, uint32_t position);

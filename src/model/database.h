@@ -66,6 +66,8 @@ struct lode_database {
     /* What opening skipped or repaired, for rewriting this database. In the arena. */
     lode_finding *remarks;
     size_t remark_count;
+
+    struct lode_carried *carried; /* of an imported profile: what a database cannot hold */
 };
 
 /* Fails: there is no such profile, context or trace line. */

@@ -60,6 +60,7 @@ void lode_import_close(struct lode_import *self)
     lode_array_free(&self->sums);
     lode_blob_free(&self->buffer);
     lode_arena_free(&self->arena);
+    lode_carried_free(self->carried);
 }
 
 /* ---- strings ---- */

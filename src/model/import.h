@@ -11,21 +11,11 @@
 #define LODE_MODEL_IMPORT_H
 
 #include "base/map.h"
+#include "model/carried.h"
 #include "model/description.h"
+#include "model/wide.h"
 #include <lode/check.h>
 #include <lode/profile.h>
-
-__extension__ typedef __int128 lode_wide;
-
-/* Adds; a sum beyond 128 bits stays at the limit and is counted. */
-static inline void lode_wide_add(lode_wide *sum, lode_wide value, uint64_t *overflows)
-{
-    static const lode_wide most = ((((lode_wide)1 << 126) - 1) << 1) + 1;
-    if (!__builtin_add_overflow(*sum, value, sum))
-        return;
-    *sum = value > 0 ? most : -most;
-    (*overflows)++;
-}
 
 enum {
     LODE_IMPORT_NAME = 1 << 20,     /* bytes of a name; the rest is cut off */
@@ -71,6 +61,7 @@ struct lode_import {
     struct lode_blob buffer;  /* of the string that is being cleaned */
     const char *title, *text; /* in the arena */
     struct lode_arena arena;
+    struct lode_carried *carried; /* what an export writes back; NULL: nothing */
 };
 
 /* False if out of memory. Free it in every case. */

@@ -389,6 +389,7 @@ static void close_database(lode_database *base)
     lode_strings_free(&db->strings);
     lode_array_free(&db->ids);
     lode_arena_free(&db->base.arena);
+    lode_carried_free(db->base.carried);
     free(db);
 }
 
@@ -466,6 +467,20 @@ static void measure(struct imported *db)
     db->base.parts[LODE_PART_CONTEXT].size = contexts;
 }
 
+/* Nodes of the tree become contexts. */
+static void carry(struct imported *db, struct lode_import *import)
+{
+    struct lode_carried *carried = import->carried;
+    for (size_t i = 0; carried && i < carried->rows.count; i++) {
+        struct lode_carried_row *row = LODE_ARRAY_AT(&carried->rows, struct lode_carried_row, i);
+        row->context = description_id(&db->about, row->context - 1);
+    }
+    if (carried)
+        carried->strings = &db->strings;
+    db->base.carried = carried;
+    import->carried = NULL;
+}
+
 static lode_status fill(struct imported *db, struct lode_import *import, const char *file, uint64_t size,
                         lode_error *error)
 {
@@ -486,6 +501,7 @@ static lode_status fill(struct imported *db, struct lode_import *import, const c
         status = make_values(db, import, error);
     if (status == LODE_OK)
         measure(db);
+    carry(db, import);
     /* Names point into the strings. */
     db->strings = import->frames.strings;
     lode_strings_init(&import->frames.strings);

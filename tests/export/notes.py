@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+from pprof_reader import write  # noqa: E402
 from tap import Tap  # noqa: E402
 
 STACKS = ("pprof", "folded", "callgrind", "hatchet")
@@ -29,6 +30,8 @@ WINDOW = r"metrics are not exported: a time window has times only"
 THOUSANDTHS = [rf"EVENT{i} is in thousandths: it is not whole, and the format has whole numbers" for i in (1, 2)]
 ONE = r"only CPUTIME \(sec\) is exported: folded has one number"
 
+LABELS = r"labels of samples are not exported: {} has none"
+
 # Store, options: what formats say, one line or several; formats that are not in the table say nothing.
 NOTES = {
     ("sound", ""): {},
@@ -40,6 +43,8 @@ NOTES = {
     ("metrics", "-m CPUTIME --from 0s --to 1h"): {**dict.fromkeys(STACKS + BOTH, WINDOW),
                                                  **{name: TIMES.format(name) for name in TIMELINES}},
     ("metrics", "--from 0s --to 1h"): {},
+    ("labels.pb.gz", ""): {name: LABELS.format(name) for name in ALL if name not in ("pprof", *TIMELINES)},
+    ("plain.pb.gz", ""): {},
 }
 
 
@@ -61,6 +66,8 @@ def make_stores(program):
     for name in ("sound", "damaged"):
         program.run("synth", "recording", "--records", 400, "--tasks", 1, "-o", name)
     program.run("synth", "database", "--metrics", 3, "--contexts", 60, "--profiles", 2, "--samples", 20, "-o", "metrics")
+    for name, labels in (("labels", [("user", "ann", 0, "")]), ("plain", [])):
+        write(program.folder / f"{name}.pb.gz", [("cpu", "nanoseconds")], [(["work", "main"], [7], labels)], ["main", "work"])
     # Without the begin of a call, its end has none.
     data = program.folder / "damaged" / "1000.dat"
     records = data.read_bytes()
@@ -77,7 +84,8 @@ def notes_are_those_of_the_table(tap, program):
     for (store, options), wanted in NOTES.items():
         wrong = []
         for name in ALL:
-            if name not in formats:
+            # A profile has no timeline.
+            if name not in formats or (store.endswith(".pb.gz") and name in TIMELINES):
                 continue
             result = program.run("export", store, *options.split(), "--force", "--format", name, "-o", f"out.{name}")
             patterns = wanted.get(name, [])

@@ -14,6 +14,7 @@ static bool open_reader(struct pprof_reader *reader, struct lode_report *report)
 {
     *reader = (struct pprof_reader){.report = report};
     lode_map_init(&reader->names);
+    lode_map_init(&reader->carried_names);
     lode_map_init(&reader->mapping_of);
     lode_map_init(&reader->function_of);
     lode_map_init(&reader->location_of);
@@ -41,6 +42,7 @@ static void close_reader(struct pprof_reader *reader)
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         lode_array_free(arrays[i]);
     lode_map_free(&reader->names);
+    lode_map_free(&reader->carried_names);
     lode_map_free(&reader->mapping_of);
     lode_map_free(&reader->function_of);
     lode_map_free(&reader->location_of);

@@ -114,6 +114,8 @@ struct pprof_reader {
     uint64_t samples, stackless, shortened;
     struct lode_interner labels;    /* struct pprof_label */
     struct lode_array label_counts; /* uint64_t: samples, by label */
+    struct lode_map carried_names;  /* from a string index to the interned string */
+    uint32_t label_set;             /* of the sample that is being read; LODE_NO_NUMBER: no labels */
 };
 
 /* ---- container.c ---- */
@@ -166,6 +168,13 @@ lode_status lode_pprof_resolve(struct pprof_reader *reader, struct pprof_locatio
 /* ---- samples.c ---- */
 
 lode_status lode_pprof_read_samples(struct pprof_reader *reader);
+
+/* ---- carry.c ---- */
+
+/* Keeps what an export to pprof writes back: before samples are read, then for each of them. */
+lode_status lode_pprof_carry_metadata(struct pprof_reader *reader);
+lode_status lode_pprof_carry_label(struct pprof_reader *reader, const struct pprof_label *label);
+lode_status lode_pprof_carry_sample(struct pprof_reader *reader, uint32_t context);
 
 /* ---- metadata.c ---- */
 

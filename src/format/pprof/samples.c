@@ -45,7 +45,10 @@ static lode_status read_label(struct pprof_reader *reader, struct lode_range byt
         if (field.number != LABEL_NUM)
             LODE_TRY(lode_pprof_check_string(reader, slots[field.number], field.start));
     }
-    return status == LODE_NOT_FOUND ? count_label(reader, &label) : status;
+    if (status != LODE_NOT_FOUND)
+        return status;
+    LODE_TRY(lode_pprof_carry_label(reader, &label));
+    return count_label(reader, &label);
 }
 
 /* ---- the path ---- */
@@ -186,6 +189,7 @@ static lode_status read_fields(struct pprof_reader *reader, const struct pprof_f
     lode_status status;
     reader->stack.count = reader->value_count = 0;
     reader->is_cut = reader->is_missing = false;
+    reader->label_set = LODE_NO_NUMBER;
     while ((status = lode_pprof_read_field(reader, &walk, &field)) == LODE_OK) {
         if (field.number == SAMPLE_LOCATION_ID)
             LODE_TRY(lode_pprof_each_number(reader, &field, take_id));
@@ -237,7 +241,8 @@ static lode_status read_sample(struct pprof_reader *reader, const struct pprof_f
     reader->stackless += reader->stack.count == 0;
     if (reader->stack.count > 0)
         LODE_TRY(walk_stack(reader, field->start, &context));
-    return add_values(reader, context);
+    LODE_TRY(add_values(reader, context));
+    return lode_pprof_carry_sample(reader, context);
 }
 
 lode_status lode_pprof_read_samples(struct pprof_reader *reader)
@@ -248,6 +253,7 @@ lode_status lode_pprof_read_samples(struct pprof_reader *reader)
     reader->values = calloc(reader->types.count + 1, sizeof *reader->values);
     LODE_TRY_ALLOC(reader->values, error);
     LODE_TRY(lode_import_profile(&reader->import, &only, &reader->profile, error));
+    LODE_TRY(lode_pprof_carry_metadata(reader));
     LODE_TRY(lode_pprof_each(reader, handlers));
     if (reader->stackless == 0)
         return LODE_OK;
