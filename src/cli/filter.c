@@ -19,6 +19,6 @@ void filter_say_hidden(out *o, size_t count)
 {
     out_fact_u64(o, "hidden_count", count);
     if (count)
-        out_say(o, "%zu function%s hidden by --include and --exclude; totals include them", count,
-                count == 1 ? " is" : "s are");
+        out_say(o, "%s hidden by --include and --exclude; totals include them",
+                COUNTED(count, "function is", "functions are"));
 }

@@ -3,6 +3,7 @@
 
 #include "output/report.h"
 #include "plugin.h"
+#include "text/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ static const char *describe(const launch *started, char *text, size_t size)
 {
     const char *value = getenv(started->variable);
     if (started->tasks)
-        snprintf(text, size, "%s started %" PRIu64 " tasks (%s=%s)", started->name, started->tasks,
+        snprintf(text, size, "%s started %s (%s=%s)", started->name, COUNTED(started->tasks, "task", "tasks"),
                  started->variable, value);
     else
         snprintf(text, size, "%s started several tasks (%s=%s)", started->name, started->variable, value);

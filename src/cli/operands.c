@@ -3,6 +3,7 @@
 
 #include "output/report.h"
 #include "stores.h"
+#include "text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,8 +87,8 @@ int operands_missing(const invocation *call)
             return store_unopened(call->operands[i], &error);
     }
     if (call->operand_count > 0 && command->min_operands > 2)
-        return report("'lode %s' takes at least %zu stores, not %zu (see 'lode help %s')", command->name,
-                      command->min_operands, call->operand_count, command->name);
+        return report("'lode %s' takes at least %s, not %zu (see 'lode help %s')", command->name,
+                      COUNTED(command->min_operands, "store", "stores"), call->operand_count, command->name);
     operand_name(command, call->operand_count, missing);
     return report("missing argument: %s (see 'lode help %s')", missing, command->name);
 }

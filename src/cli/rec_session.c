@@ -152,11 +152,16 @@ const char *rec_track_word(const rec_session *s)
     return lode_recording_has_requests(s->recording) ? "request" : "task";
 }
 
+const char *rec_count_tracks(char buffer[COUNTED_SIZE], const rec_session *s, uint64_t count)
+{
+    return lode_recording_has_requests(s->recording) ? format_counted(buffer, count, "request", "requests")
+                                                     : format_counted(buffer, count, "task", "tasks");
+}
+
 void rec_say_tracks(char *text, size_t capacity, const rec_session *s)
 {
-    char count[NUMBER_SIZE];
-    format_count(count, rec_track_count(s));
-    snprintf(text, capacity, "%s %s%s", count, rec_track_word(s), rec_track_count(s) == 1 ? "" : "s");
+    char words[COUNTED_SIZE];
+    snprintf(text, capacity, "%s", rec_count_tracks(words, s, rec_track_count(s)));
 }
 
 unsigned rec_threads(const rec_session *s)

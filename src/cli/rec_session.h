@@ -44,6 +44,8 @@ int rec_utc(const rec_session *s, uint64_t time, uint64_t *utc);
 uint32_t rec_track_count(const rec_session *s);
 /* What a track is to people: "task" or "trace". */
 const char *rec_track_word(const rec_session *s);
+/* So many of them, in words. Returns the buffer. */
+const char *rec_count_tracks(char buffer[COUNTED_SIZE], const rec_session *s, uint64_t count);
 /* How many of them the slice has, in words, such as "3 tasks". */
 void rec_say_tracks(char *text, size_t capacity, const rec_session *s);
 

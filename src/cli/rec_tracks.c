@@ -4,6 +4,7 @@
 
 #include "alloc.h"
 #include "output/report.h"
+#include "text/number.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -85,8 +86,8 @@ static int mark_trace(const rec_session *s, unsigned char *is_taken, const char 
         return report("%s: '%s' is neither the number nor the id of a request ('lode search %s' lists them)",
                       s->path, text, s->path);
     if (is_counted && digits < DIGITS_LEAST)
-        return report("%s: no request %s; there are %u ('lode search %s' lists them)", s->path, text, count,
-                      s->path);
+        return report("%s: no request %s; there are %s ('lode search %s' lists them)", s->path, text,
+                      GROUPED(count), s->path);
     if (digits < DIGITS_LEAST)
         return report("%s: --id needs at least %d digits of an id, not '%s'", s->path, DIGITS_LEAST, text);
     return mark_id(s, is_taken, text);

@@ -108,7 +108,8 @@ void session_say_default(out *o, const session *s)
     for (uint32_t i = 0; i < lode_database_metric_count(s->db); i++)
         count += session_metric_total(s, lode_database_metric(s->db, i)) != 0;
     if (count > 1)
-        out_say(o, "(the default of %u metrics; --metric selects another, 'lode info' lists them)", count);
+        out_say(o, "(the default of %s; --metric selects another, 'lode info' lists them)",
+                COUNTED(count, "metric", "metrics"));
 }
 
 int session_has_window(const session *s)

@@ -5,6 +5,7 @@
 #include "option.h"
 #include "output/report.h"
 #include "shell_words.h"
+#include "text/number.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -338,9 +339,9 @@ int store_unanalysed(const char *path)
             "open the result %s",
             path, may);
     char *quoted = shell_quote(path, 0);
-    report("%s: %zu measurement%s of HPCToolkit (.hpcrun), not a database; run 'lode build %s -o "
+    report("%s: %s of HPCToolkit (.hpcrun), not a database; run 'lode build %s -o "
            "DATABASE' and open the result %s",
-           path, count, count == 1 ? "" : "s", quoted, may);
+           path, COUNTED(count, "measurement", "measurements"), quoted, may);
     free(quoted);
     return EXIT_TROUBLE;
 }

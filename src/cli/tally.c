@@ -71,10 +71,9 @@ char *tally_text(tally *t)
         total += t->items[i].count;
         is_least |= is_capped(t, &t->items[i]);
     }
-    format_count(number, total);
     if (total)
-        used = (size_t)snprintf(text, capacity, "%s%s finding%s: ", is_least ? "at least " : "", number,
-                                total == 1 ? "" : "s");
+        used = (size_t)snprintf(text, capacity, "%s%s: ", is_least ? "at least " : "",
+                                COUNTED(total, "finding", "findings"));
     for (size_t i = 0; i < t->count; i++) {
         format_count(number, t->items[i].count);
         used += (size_t)snprintf(text + used, capacity - used, "%s%s%s %s", i ? ", " : "", number,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "export/losses.h"
+#include "base/count.h"
 
 #include "export/export.h"
 #include "model/carried.h"
@@ -40,8 +41,9 @@ static lode_status report_repairs(const struct lode_export *job, lode_error *err
 {
     if (job->repairs == 0)
         return LODE_OK;
-    return lode_export_lost(job, "repaired", error, "%" PRIu64 " error%s of the recording %s repaired",
-                            job->repairs, job->repairs == 1 ? "" : "s", job->repairs == 1 ? "was" : "were");
+    return lode_export_lost(
+        job, "repaired", error, "%s repaired",
+        LODE_COUNTED(job->repairs, "error of the recording was", "errors of the recording were"));
 }
 
 /* ---- metrics ---- */
@@ -86,9 +88,9 @@ static lode_status report_others(const struct lode_export *job, lode_error *erro
     bool has_window = job->options->from != 0 || job->options->to != 0;
     if (!job->written.has_stacks || has_window || there <= count)
         return LODE_OK;
-    return lode_export_lost(job, "metrics", error,
-                            "%zu other metric%s with a total %s not exported (--metric selects)",
-                            there - count, there - count == 1 ? "" : "s", there - count == 1 ? "is" : "are");
+    return lode_export_lost(
+        job, "metrics", error, "%s not exported (--metric selects)",
+        LODE_COUNTED(there - count, "other metric with a total is", "other metrics with a total are"));
 }
 
 static lode_status report_metrics(const struct lode_export *job, lode_error *error)

@@ -129,18 +129,20 @@ static int count_steps(void *user)
 
 /* ---- the file ---- */
 
+static const char no_catalogue[] = "there is no catalogue; 'lode runs add' creates it";
+
 /*
  * The path without links in its directories: these are the user's, but a link in place of the file
  * can be somebody else's. NULL after an error.
  */
-static char *settle_path(const char *path, catalogue_error *error)
+static char *settle_path(const char *path, catalogue_mode mode, catalogue_error *error)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
     char *real = folder ? realpath(folder, NULL) : NULL;
     char *result = NULL;
     if (!real)
-        fail_with(path, error, strerror(errno));
+        fail_with(path, error, errno == ENOENT && mode != CATALOGUE_WRITE ? no_catalogue : strerror(errno));
     else if (asprintf(&result, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < 0)
         result = NULL;
     free(real);
@@ -162,9 +164,7 @@ static int find_file(const char *real, const char *path, catalogue_mode mode, ui
             close(fd);
     }
     if (lstat(real, &status) != 0)
-        return fail_with(path, error,
-                         errno == ENOENT ? "there is no catalogue; 'lode runs add' creates it"
-                                         : strerror(errno));
+        return fail_with(path, error, errno == ENOENT ? no_catalogue : strerror(errno));
     if (S_ISLNK(status.st_mode))
         return fail_with(path, error, "a symbolic link; give the path of the file itself");
     if (!S_ISREG(status.st_mode))
@@ -309,7 +309,7 @@ int catalogue_open(catalogue **out, const char *path, catalogue_mode mode, catal
     uint64_t size = 0;
     *out = NULL;
     *error = (catalogue_error){{0}};
-    char *real = settle_path(path, error);
+    char *real = settle_path(path, mode, error);
     catalogue *c = calloc(1, sizeof *c);
     int status = real && c && (c->path = strdup(path)) ? 0 : -1;
     if (status != 0 && real)

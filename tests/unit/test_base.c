@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/count.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/pool.h"
@@ -350,6 +351,16 @@ static void progress_can_cancel(void **state)
     assert_int_equal(calls, 2);
 }
 
+static void counts_have_separators_and_the_right_noun(void **state)
+{
+    (void)state;
+    assert_string_equal(LODE_COUNTED(0, "row", "rows"), "0 rows");
+    assert_string_equal(LODE_COUNTED(1, "thread waits", "threads wait"), "1 thread waits");
+    assert_string_equal(LODE_COUNTED(999, "row", "rows"), "999 rows");
+    assert_string_equal(LODE_COUNTED(1000, "row", "rows"), "1,000 rows");
+    assert_string_equal(LODE_COUNTED(UINT64_MAX, "row", "rows"), "18,446,744,073,709,551,615 rows");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,6 +370,7 @@ int main(void)
         cmocka_unit_test(arena_memory_is_zeroed_aligned_and_bounded),
         cmocka_unit_test(arrays_grow_to_their_maximum),
         cmocka_unit_test(maps_agree_with_a_table),
+        cmocka_unit_test(counts_have_separators_and_the_right_noun),
         cmocka_unit_test(utf8_is_told_from_other_bytes),
         cmocka_unit_test(errors_hold_what_happened),
         cmocka_unit_test(sources_come_from_memory_and_directories_alike),

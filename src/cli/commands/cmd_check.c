@@ -75,49 +75,43 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
     return progress_report(&job->progress, phase, done, total);
 }
 
-static void count_of(char buffer[96], uint64_t count, const char *noun)
-{
-    char number[NUMBER_SIZE];
-    format_count(number, count);
-    snprintf(buffer, 96, "%s %s%s", number, noun, count == 1 ? "" : "s");
-}
-
 /* What was looked at. */
 static void say_extent(const check_job *job, const lode_check_result *result)
 {
     const char *level = lode_check_level_name((lode_check_level)job->options->level);
-    char first[96], second[96], third[96], fourth[96];
+    char first[COUNTED_SIZE], second[COUNTED_SIZE], third[COUNTED_SIZE], fourth[COUNTED_SIZE];
     if (job->kind == LODE_STORE_RECORDING) {
-        count_of(first, result->tracks, result->has_requests ? "request" : "task");
-        count_of(second, result->events, "event");
+        format_counted(first, result->tracks, result->has_requests ? "request" : "task",
+                       result->has_requests ? "requests" : "tasks");
+        format_counted(second, result->events, "event", "events");
         out_say(job->out, "checked at level %s: %s, %s", level, first, second);
         return;
     }
     if (job->kind == LODE_STORE_MEASUREMENTS) {
-        count_of(first, result->profiles, "profile");
-        count_of(second, result->contexts, "node");
-        count_of(third, result->values, "value");
-        count_of(fourth, result->samples, "sample");
+        format_counted(first, result->profiles, "profile", "profiles");
+        format_counted(second, result->contexts, "node", "nodes");
+        format_counted(third, result->values, "value", "values");
+        format_counted(fourth, result->samples, "sample", "samples");
         out_say(job->out, "checked at level %s: %s, %s, %s, %s", level, first, second, third, fourth);
         return;
     }
     /* Like 'lode info': without the global context and the summary. Values are stored twice. */
-    count_of(first, result->contexts - (result->contexts > 0), "context");
-    count_of(second, result->profiles - (result->profiles > 0), "profile");
-    count_of(third, result->values, "stored value");
-    count_of(fourth, result->samples, "sample");
+    format_counted(first, result->contexts - (result->contexts > 0), "context", "contexts");
+    format_counted(second, result->profiles - (result->profiles > 0), "profile", "profiles");
+    format_counted(third, result->values, "stored value", "stored values");
+    format_counted(fourth, result->samples, "sample", "samples");
     out_say(job->out, "checked at level %s: %s, %s, %s, %s", level, first, second, third, fourth);
 }
 
 static void say_result(const check_job *job, const char *path, const lode_check_result *result)
 {
-    char errors[96], warnings[96], notes[96], more[96];
+    char errors[COUNTED_SIZE], warnings[COUNTED_SIZE], notes[COUNTED_SIZE], more[COUNTED_SIZE];
     int hides_notes = result->notes > 0 && !job->options->verbose;
-    count_of(errors, result->errors, "error");
-    count_of(warnings, result->warnings, "warning");
-    count_of(notes, result->notes, "note");
+    format_counted(errors, result->errors, "error", "errors");
+    format_counted(warnings, result->warnings, "warning", "warnings");
+    format_counted(notes, result->notes, "note", "notes");
     if (result->suppressed) {
-        count_of(more, result->suppressed, "further finding");
+        format_counted(more, result->suppressed, "further finding", "further findings");
         out_say(job->out, "%s of the same rules not listed (--limit 0 lists all)", more);
     }
     out_piece(job->out, result->errors ? STYLE_ERROR : STYLE_HEADING, result->errors ? "damaged" : "sound");

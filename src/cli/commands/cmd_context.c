@@ -53,12 +53,12 @@ static void print_matches(out *o, const session *s, const context_matches *match
     out_fact_bool(o, "is_match_list_truncated", shown < matches->count);
     if (matches->count < 2)
         return;
-    char functions[NUMBER_SIZE + 16] = "";
+    char functions[COUNTED_SIZE + 4] = "";
     if (matches->functions > 1)
-        snprintf(functions, sizeof functions, " of %zu functions", matches->functions);
+        snprintf(functions, sizeof functions, " of %s", COUNTED(matches->functions, "function", "functions"));
     out_say(o,
-            "%zu contexts%s match '%s'; showing the most expensive one. Others can be selected by number%s:",
-            matches->count, functions, text, shown < matches->count ? ", such as" : "");
+            "%s contexts%s match '%s'; showing the most expensive one. Others can be selected by number%s:",
+            GROUPED(matches->count), functions, text, shown < matches->count ? ", such as" : "");
     out_table(o, OUT_SIDE, "matches", match_columns, 4, unit_of_metric(lode_metric_name(s->metric)));
     for (size_t i = 0; i < shown; i++) {
         const lode_context *context = matches->items[i].context, *parent = lode_context_parent(context);
@@ -152,7 +152,7 @@ static void say_outliers(out *o, size_t outliers, size_t count)
 {
     const char *meaning = "(more than 1.5 interquartile ranges beyond the quartiles)";
     if (outliers)
-        out_say(o, "\n%zu outlier%s %s:", outliers, outliers == 1 ? "" : "s", meaning);
+        out_say(o, "\n%s %s:", COUNTED(outliers, "outlier", "outliers"), meaning);
     else if (count > 1)
         out_say(o, "\nNo outliers %s", meaning);
 }
@@ -188,13 +188,14 @@ static void print_spread(out *o, const session *s, const context_options *option
     out_fact_u64(o, "empty_profiles", v->empty);
     out_fact_bool(o, "values_by_context", !v->is_by_profile);
     out_fact_bool(o, "adds_up", !v->is_cct_wrong && !v->is_profile_wrong);
-    out_say(o, "\n%s, %s scope, over %zu profile%s", name, t->scope, v->count, v->count == 1 ? "" : "s");
+    out_say(o, "\n%s, %s scope, over %s", name, t->scope, COUNTED(v->count, "profile", "profiles"));
     session_say_default(o, s);
     if (v->zeros)
-        out_say(o, "%zu of them %s no value here and count%s as zero", v->zeros,
-                v->zeros == 1 ? "has" : "have", v->zeros == 1 ? "s" : "");
+        out_say(o, "%s as zero",
+                COUNTED(v->zeros, "of them has no value here and counts",
+                        "of them have no value here and count"));
     if (v->empty)
-        out_say(o, "%zu empty profile%s not counted", v->empty, v->empty == 1 ? " is" : "s are");
+        out_say(o, "%s not counted", COUNTED(v->empty, "empty profile is", "empty profiles are"));
     if (v->is_by_profile)
         out_say(o, "(%s %s: searched every profile)", lode_database_part_file(s->db, LODE_PART_CONTEXT),
                 v->is_cct_wrong ? "does not add up to the summary" : "is missing or damaged");

@@ -96,8 +96,8 @@ static void say_damage(const session *s, uint64_t errors, out *o)
                 s->path, s->path);
     else if (errors > 0)
         report(
-            "warning: %s has %llu error%s, which may be copied to the new store (details: 'lode check --level full %s')",
-            s->path, (unsigned long long)errors, errors == 1 ? "" : "s", s->path);
+            "warning: %s has %s, which may be copied to the new store (details: 'lode check --level full %s')",
+            s->path, COUNTED(errors, "error", "errors"), s->path);
 }
 
 /* Nothing is printed when all went well: what was asked for is there. */

@@ -186,8 +186,8 @@ static void write_heading(out *o, const efficiency_store *store, const char *met
     json_notes(o, e);
     format_amount(time, run->run_time, unit_of_metric(metric ? metric : ""));
     if (metric)
-        out_say(o, "%s: %u thread%s of %u rank%s, run time %s", metric, run->threads,
-                run->threads == 1 ? "" : "s", run->ranks, run->ranks == 1 ? "" : "s", time);
+        out_say(o, "%s: %s of %s, run time %s", metric, COUNTED(run->threads, "thread", "threads"),
+                COUNTED(run->ranks, "rank", "ranks"), time);
     efficiency_say_notes(o, store);
     out_gap(o);
 }
@@ -206,8 +206,8 @@ static void print_store(out *o, const efficiency_store *store)
     if (!reason || !out_is_prose(o))
         write_rows(o, store, metric ? metric : "");
     if (without)
-        out_say(o, "%u thread%s without such ids %s in no group", without, without == 1 ? "" : "s",
-                without == 1 ? "is" : "are");
+        out_say(o, "%s in no group",
+                COUNTED(without, "thread without such ids is", "threads without such ids are"));
     if (!reason) {
         out_gap(o);
         out_say(o, "Parallel = Balance x Comm.: useful work / (threads x run time)");

@@ -258,7 +258,8 @@ static int flame_usage(const invocation *call)
     const flame_options *options = call->options;
     const char *path = call->shared->output;
     if (!call->shared->json && !path)
-        return report("missing option: -o/--output, or --json (see 'lode help flame')");
+        return report(
+            "missing option: -o/--output ('-' is standard output), or --json (see 'lode help flame')");
     if (!call->shared->json && !is_standard(path) && !ends_with(path, ".svg") && !ends_with(path, ".html"))
         return report("'%s' does not end in .svg or .html (see 'lode help flame')", path);
     if (options->function && (options->focus || options->bottom_up))

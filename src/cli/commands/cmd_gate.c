@@ -180,8 +180,9 @@ static int check_runs(const gate_job *job)
     size_t runs = job->base_runs > job->new_runs ? job->base_runs : job->new_runs;
     for (size_t i = 0; i < job->sides.metric_count; i++)
         if (!job->sides.metrics[i].is_exact && runs < job->limits.require_runs)
-            return report("%s is not exact and cannot be judged: %zu runs on a side, %llu are required",
-                          job->sides.metrics[i].name, runs, (unsigned long long)job->limits.require_runs);
+            return report("%s is not exact and cannot be judged: %s on a side, %s required",
+                          job->sides.metrics[i].name, COUNTED(runs, "run", "runs"),
+                          COUNTED(job->limits.require_runs, "is", "are"));
     return EXIT_DONE;
 }
 

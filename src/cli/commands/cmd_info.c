@@ -183,7 +183,7 @@ static void say_metrics(out *o, const session *s, int is_verbose)
     }
     out_table_end(o);
     if (hidden)
-        out_say(o, "%u metric%s without a total (shown with --verbose)", hidden, hidden == 1 ? "" : "s");
+        out_say(o, "%s without a total (shown with --verbose)", COUNTED(hidden, "metric", "metrics"));
 }
 
 /* Text, or CSV, which is all metrics and nothing else. */

@@ -162,10 +162,10 @@ static void print_rows(out *o, const session *s, const profile_rows *rows, const
 static void say_left_out(out *o, const profile_rows *rows)
 {
     if (rows->empty)
-        out_say(o, "%u empty profile%s not counted", rows->empty, rows->empty == 1 ? " is" : "s are");
+        out_say(o, "%s not counted", COUNTED(rows->empty, "empty profile is", "empty profiles are"));
     if (rows->without)
-        out_say(o, "%u profile%s without this metric not counted", rows->without,
-                rows->without == 1 ? " is" : "s are");
+        out_say(o, "%s not counted",
+                COUNTED(rows->without, "profile without this metric is", "profiles without this metric are"));
 }
 
 static int print_plots(out *o, session *s, const plot_options *options, const unsigned kinds[2],

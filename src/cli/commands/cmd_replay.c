@@ -146,8 +146,8 @@ static int replay_as_text(replay_job *job, int shows_times)
     if (status == EXIT_DONE && replay_text_lines(job->text) == 0)
         out_say(job->out, "No events.");
     if (is_cut)
-        out_say(job->out, "\nshowing %llu lines; there are more (--limit 0 shows all)",
-                (unsigned long long)job->limit);
+        out_say(job->out, "\nshowing %s; there are more (--limit 0 shows all)",
+                COUNTED(job->limit, "line", "lines"));
     replay_text_close(job->text);
     rec_say_findings(job->out, s, !is_cut);
     return status;

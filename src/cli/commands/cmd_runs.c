@@ -19,10 +19,8 @@ static const char *const actions[] = {"add", "list", "trend", "check", "remove",
 static void say_added(const invocation *call, const run_record *run)
 {
     out *o = call->out;
-    char costs[NUMBER_SIZE];
     char *path = runs_catalogue_path(call->options),
          *labels = runs_labels_text(run->labels, run->label_count);
-    format_count(costs, run->cost_count);
     out_begin(o, SCHEMA_RUNS_ADD, NULL);
     out_fact_text(o, "catalogue", path);
     out_fact_u64(o, "run", (uint64_t)run->id);
@@ -31,8 +29,9 @@ static void say_added(const invocation *call, const run_record *run)
     out_fact_u64(o, "metric_count", run->total_count);
     out_fact_u64(o, "cost_count", run->cost_count);
     runs_labels_write(o, run->labels, run->label_count);
-    out_say(o, "run %" PRId64 " added to %s: %zu metric%s, %s costs of functions (%s)", run->id, path,
-            run->total_count, run->total_count == 1 ? "" : "s", costs, labels);
+    out_say(o, "run %" PRId64 " added to %s: %s, %s of functions (%s)", run->id, path,
+            COUNTED(run->total_count, "metric", "metrics"), COUNTED(run->cost_count, "cost", "costs"),
+            labels);
     out_end(o);
     free(labels);
     free(path);

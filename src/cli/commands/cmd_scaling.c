@@ -65,7 +65,8 @@ static int read_sizes(scaling_job *job)
         }
     }
     if (count != job->sides.count)
-        return report("--sizes has %zu sizes for %zu stores", count, job->sides.count);
+        return report("--sizes has %s for %s", COUNTED(count, "size", "sizes"),
+                      COUNTED(job->sides.count, "store", "stores"));
     return EXIT_DONE;
 }
 
@@ -203,12 +204,12 @@ static void print_models(scaling_job *job)
     out_fact_bool(o, "is_mean", job->options->is_mean);
     out_fact_bool(o, "is_inclusive", job->options->inclusive);
     out_fact_u64(o, "sizes", job->rows[0].model.sizes);
-    out_say(
-        o,
-        "%s of %zu runs of %u sizes, %s; models c0 + c1 p^i log2(p)^j, where p is the size and the unit is "
-        "that of the metric",
-        metric->name, job->sides.count, job->rows[0].model.sizes,
-        job->options->is_mean ? "mean of the profiles" : "sum of the profiles");
+    out_say(o,
+            "%s of %s of %s, %s; models c0 + c1 p^i log2(p)^j, where p is the size and the unit is "
+            "that of the metric",
+            metric->name, COUNTED(job->sides.count, "run", "runs"),
+            COUNTED(job->rows[0].model.sizes, "size", "sizes"),
+            job->options->is_mean ? "mean of the profiles" : "sum of the profiles");
     out_fact_rows(o, shown, job->count);
     out_table(o, OUT_MAIN, "rows", columns, sizeof columns / sizeof *columns, metric->unit);
     for (size_t i = 0; i < shown; i++)

@@ -245,7 +245,7 @@ static void write_rows(out *o, const lode_view *view, const lode_cost *cost, con
 static void say_what_is_left_out(out *o, const lode_view *view, const tree_options *options)
 {
     uint64_t small = lode_view_omitted_by_share(view), deep = lode_view_omitted_by_depth(view);
-    char rows[NUMBER_SIZE], total[NUMBER_SIZE], omitted[NUMBER_SIZE];
+    char rows[NUMBER_SIZE], total[NUMBER_SIZE];
     format_count(rows, lode_view_count(view));
     format_count(total, lode_view_total(view));
     if (lode_view_count(view) == 0)
@@ -253,14 +253,12 @@ static void say_what_is_left_out(out *o, const lode_view *view, const tree_optio
     else if (lode_view_is_cut(view))
         out_say(o, "showing %s of %s%s rows (--limit 0 shows all)", rows,
                 lode_view_has_more(view) ? "more than " : "", total);
-    format_count(omitted, small);
     if (small)
-        out_say(o, "omitted: %s row%s below %g%% of the total (--min-percent 0 shows all)", omitted,
-                small == 1 ? "" : "s", options->min_fraction * 100);
-    format_count(omitted, deep);
+        out_say(o, "omitted: %s below %g%% of the total (--min-percent 0 shows all)",
+                COUNTED(small, "row", "rows"), options->min_fraction * 100);
     if (deep)
-        out_say(o, "omitted: %s row%s deeper than %llu level%s (--depth 0 shows all)", omitted,
-                deep == 1 ? "" : "s", (unsigned long long)options->depth, options->depth == 1 ? "" : "s");
+        out_say(o, "omitted: %s deeper than %s (--depth 0 shows all)", COUNTED(deep, "row", "rows"),
+                COUNTED(options->depth, "level", "levels"));
 }
 
 static lode_name_form form_of(const lode_cost *cost, const tree_options *options)
@@ -277,7 +275,8 @@ static void say_matches(out *o, const lode_cost *cost, const tree_options *optio
     if (!name || lode_matches_find(&matches, cost, name, form_of(cost, options), NULL) != LODE_OK)
         return;
     if (lode_matches_count(matches) > 1)
-        out_say(o, "%zu functions match '%s'", lode_matches_count(matches), name);
+        out_say(o, "%s '%s'", COUNTED(lode_matches_count(matches), "function matches", "functions match"),
+                name);
     lode_matches_free(matches);
 }
 
@@ -431,17 +430,16 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
                            const tree_options *options)
 {
     const lode_cost *cost = lode_calltree_cost(tree);
-    char total[NUMBER_SIZE], contexts[NUMBER_SIZE], tracks[2 * NUMBER_SIZE];
+    char total[NUMBER_SIZE], tracks[2 * NUMBER_SIZE];
     format_amount(total, lode_cost_total(cost), UNIT_NANOSECONDS);
     /* The root, which stands for nothing that was called, is one of them. */
     uint32_t count = lode_calltree_context_count(tree) - 1;
-    format_count(contexts, count);
     rec_say_tracks(tracks, sizeof tracks, s);
     out_begin(o, SCHEMA_TREE_RECORDING, s->path);
     rec_write_slice(o, s);
     out_fact_real(o, "total_ns", lode_cost_total(cost));
     out_fact_u64(o, "context_count", count);
-    out_say(o, "%s in %s, %s call path%s\n", total, tracks, contexts, count == 1 ? "" : "s");
+    out_say(o, "%s in %s, %s\n", total, tracks, COUNTED(count, "call path", "call paths"));
     print_view(o, view, cost, &(tree_metrics){0}, options);
     rec_say_findings(o, s, 0);
     out_end(o);

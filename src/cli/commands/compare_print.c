@@ -55,8 +55,7 @@ static void write_stores(out *o, const compare_job *job, const char *key, size_t
     for (size_t i = first; i < first + count; i++) {
         const side_run *run = &job->sides.runs[i];
         uint32_t profiles = lode_cost_profiles(run->costs[0].cost);
-        char number[NUMBER_SIZE];
-        format_count(number, profiles);
+        char words[COUNTED_SIZE];
         if (out_format_of(o) == OUT_JSON) {
             json_object(o, NULL);
             json_text(o, "store", run->path);
@@ -64,9 +63,9 @@ static void write_stores(out *o, const compare_job *job, const char *key, size_t
             json_u64(o, "profiles", profiles);
             json_object_end(o);
         }
-        out_entry(o, i == first || !is_text ? key : "", "%s (%s %s%s)", run->path, number,
-                  run->kind == LODE_STORE_RECORDING ? rec_track_word(&run->recording) : "profile",
-                  profiles == 1 ? "" : "s");
+        out_entry(o, i == first || !is_text ? key : "", "%s (%s)", run->path,
+                  run->kind == LODE_STORE_RECORDING ? rec_count_tracks(words, &run->recording, profiles)
+                                                    : format_counted(words, profiles, "profile", "profiles"));
     }
     if (out_format_of(o) == OUT_JSON)
         json_array_end(o);
@@ -100,8 +99,8 @@ static void say_verdict(out *o, const compare_job *job, const compare_table *tab
                                                        : compare_verdict_word(metric, total->verdict),
             low, high, isfinite(total->judgement.smallest_visible) ? visible : "none");
     if (total->judgement.needed_runs)
-        out_say(o, "%u runs a side would be needed to tell by ranks at level %g",
-                total->judgement.needed_runs, 1 - job->options->confidence);
+        out_say(o, "%s a side would be needed to tell by ranks at level %g",
+                COUNTED(total->judgement.needed_runs, "run", "runs"), 1 - job->options->confidence);
 }
 
 void compare_say_metric(out *o, const compare_job *job, const compare_table *table)

@@ -4,16 +4,15 @@
 /* A time window of trace lines. */
 static void window_heading(out *o, const session *s, const lode_cost *cost)
 {
-    char total[NUMBER_SIZE], lines[NUMBER_SIZE], samples[NUMBER_SIZE], idle[NUMBER_SIZE];
+    char total[NUMBER_SIZE], idle[NUMBER_SIZE];
     format_amount(total, lode_cost_total(cost), UNIT_SECONDS);
     format_amount(idle, lode_cost_idle(cost), UNIT_SECONDS);
-    format_count(lines, lode_cost_profiles(cost));
-    format_count(samples, lode_cost_samples(cost));
     out_fact_bool(o, "is_sampled", 1);
     out_fact_u64(o, "samples", lode_cost_samples(cost));
     out_fact_real(o, "idle", lode_cost_idle(cost));
-    out_say(o, "time in the time window: %s, sampled, from %s samples in %s trace line%s%s%s", total, samples,
-            lines, lode_cost_profiles(cost) == 1 ? "" : "s", s->shared->profiles ? ", " : "",
+    out_say(o, "time in the time window: %s, sampled, from %s in %s%s%s", total,
+            COUNTED(lode_cost_samples(cost), "sample", "samples"),
+            COUNTED(lode_cost_profiles(cost), "trace line", "trace lines"), s->shared->profiles ? ", " : "",
             s->shared->profiles ? s->shared->profiles : "");
     if (lode_cost_idle(cost) > 0)
         out_say(o, "not running: %s", idle);
@@ -23,9 +22,8 @@ static void window_heading(out *o, const session *s, const lode_cost *cost)
 void costs_heading(out *o, const session *s, const lode_cost *cost)
 {
     const char *name = lode_metric_name(lode_cost_metric(cost));
-    char total[NUMBER_SIZE], profiles[NUMBER_SIZE];
+    char total[NUMBER_SIZE];
     format_amount(total, lode_cost_total(cost), unit_of_metric(name));
-    format_count(profiles, lode_cost_profiles(cost));
     out_fact_text(o, "metric", name);
     out_fact_real(o, "total", lode_cost_total(cost));
     out_fact_u64(o, "profiles", lode_cost_profiles(cost));
@@ -36,7 +34,7 @@ void costs_heading(out *o, const session *s, const lode_cost *cost)
         window_heading(o, s, cost);
         return;
     }
-    out_say(o, "%s: %s in %s profile%s%s%s", name, total, profiles, lode_cost_profiles(cost) == 1 ? "" : "s",
+    out_say(o, "%s: %s in %s%s%s", name, total, COUNTED(lode_cost_profiles(cost), "profile", "profiles"),
             s->shared->profiles ? ", " : "", s->shared->profiles ? s->shared->profiles : "");
     session_say_default(o, s);
     out_gap(o);

@@ -37,11 +37,6 @@ int diagnose_is_gone(const diagnose_page *page, const lode_statement *before)
 
 /* ---- the first lines ---- */
 
-static const char *plural(uint32_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static void say_wrapped(out *o, const char *lead, const char *text, size_t indent)
 {
     out_print(o, "%s", lead);
@@ -74,31 +69,29 @@ static void say_formatted(out *o, const char *format, ...)
 /* A recording of function calls. */
 static void say_calls(out *o, const diagnose_page *page, const lode_run *run)
 {
-    char time[NUMBER_SIZE], calls[NUMBER_SIZE], size[96], machine[48] = "";
+    char time[NUMBER_SIZE], size[2 * COUNTED_SIZE], machine[COUNTED_SIZE + 8] = "";
     if (run->ranks > 1)
-        (void)snprintf(size, sizeof size, "%u processes, %u thread%s", run->ranks, run->threads,
-                       plural(run->threads));
+        (void)snprintf(size, sizeof size, "%s, %s", COUNTED(run->ranks, "process", "processes"),
+                       COUNTED(run->threads, "thread", "threads"));
     else
-        (void)snprintf(size, sizeof size, "%u thread%s", run->threads, plural(run->threads));
+        (void)snprintf(size, sizeof size, "%s", COUNTED(run->threads, "thread", "threads"));
     if (run->processors)
-        (void)snprintf(machine, sizeof machine, " on %u processor%s", run->processors,
-                       plural(run->processors));
+        (void)snprintf(machine, sizeof machine, " on %s",
+                       COUNTED(run->processors, "processor", "processors"));
     format_amount(time, run->run_time, UNIT_SECONDS);
-    format_count(calls, run->calls);
-    say_formatted(o, "%s: %s%s, run time %s, %s calls", run->program[0] ? run->program : page->path, size,
-                  machine, time, calls);
+    say_formatted(o, "%s: %s%s, run time %s, %s", run->program[0] ? run->program : page->path, size, machine,
+                  time, COUNTED(run->calls, "call", "calls"));
 }
 
 static void say_requests(out *o, const diagnose_page *page)
 {
     const lode_run *run = lode_diagnosis_run(page->diagnosis);
-    char time[NUMBER_SIZE], mean[NUMBER_SIZE], requests[NUMBER_SIZE], entries[NUMBER_SIZE];
-    format_count(requests, run->requests);
-    format_count(entries, run->entry_points);
+    char time[NUMBER_SIZE], mean[NUMBER_SIZE];
     format_amount(time, run->seconds, UNIT_SECONDS);
     format_amount(mean, run->requests ? run->total / (double)run->requests : 0, UNIT_SECONDS);
-    say_formatted(o, "%s: %s request%s in %s, %s entry point%s, %s on average", page->path, requests,
-                  run->requests == 1 ? "" : "s", time, entries, run->entry_points == 1 ? "" : "s", mean);
+    say_formatted(o, "%s: %s in %s, %s, %s on average", page->path,
+                  COUNTED(run->requests, "request", "requests"), time,
+                  COUNTED(run->entry_points, "entry point", "entry points"), mean);
 }
 
 static void say_run(out *o, const diagnose_page *page)
@@ -118,12 +111,13 @@ static void say_run(out *o, const diagnose_page *page)
         return;
     }
     if (run->ranks > 1 && run->threads % run->ranks == 0)
-        (void)snprintf(size, sizeof size, "%u ranks x %u thread%s", run->ranks, run->threads / run->ranks,
-                       plural(run->threads / run->ranks));
+        (void)snprintf(size, sizeof size, "%s x %s", COUNTED(run->ranks, "rank", "ranks"),
+                       COUNTED(run->threads / run->ranks, "thread", "threads"));
     else if (run->ranks > 1)
-        (void)snprintf(size, sizeof size, "%u ranks, %u threads", run->ranks, run->threads);
+        (void)snprintf(size, sizeof size, "%s, %s", COUNTED(run->ranks, "rank", "ranks"),
+                       COUNTED(run->threads, "thread", "threads"));
     else
-        (void)snprintf(size, sizeof size, "%u thread%s", run->threads, plural(run->threads));
+        (void)snprintf(size, sizeof size, "%s", COUNTED(run->threads, "thread", "threads"));
     const char *metric = lode_metric_name(run->metric);
     int length =
         (int)(strstr(metric, " (sec)") ? strstr(metric, " (sec)") - metric : (ptrdiff_t)strlen(metric));
@@ -387,7 +381,7 @@ static void say_statements(out *o, const diagnose_page *page)
                                                  : "The data do not allow a statement.");
     }
     if (hidden)
-        out_say(o, "%u smaller one%s (--all)", hidden, plural(hidden));
+        out_say(o, "%s (--all)", COUNTED(hidden, "smaller one", "smaller ones"));
     if (hot)
         say_hot_spot(o, page->path, hot);
     say_gone(o, page);

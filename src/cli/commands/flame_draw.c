@@ -153,11 +153,8 @@ static void put_title(out *o, const flame_picture *picture, const lode_flame_box
     out_print(o, "&#10;%s", inclusive);
     if (box->context && !picture->is_bottom_up)
         out_print(o, "; itself %s", exclusive);
-    if (box->calls) {
-        char calls[NUMBER_SIZE];
-        format_count(calls, box->calls);
-        out_print(o, "; %s call%s", calls, box->calls == 1 ? "" : "s");
-    }
+    if (box->calls)
+        out_print(o, "; %s", COUNTED(box->calls, "call", "calls"));
     out_print(o, "&#10;%s</title>",
               box->context ? title_of_kind(kind_of(box)) : "too narrow for boxes of their own");
 }

@@ -149,15 +149,16 @@ static void say_functions(out *o, const gate_job *job, const gate_limit *limit, 
         (void)snprintf(visible, sizeof visible, "; visible from %.1f%%", 100 * least);
     if (count > 0 && !isfinite(least))
         (void)snprintf(visible, sizeof visible, "; no change is visible");
-    out_line(o, "      %s of %zu functions of at least %g%%: %zu within %g%%, %zu beyond, %zu cannot tell%s",
-             job->sides.metrics[metric].name, count, 100 * job->limits.min_share, counts[GATE_PASS],
-             100 * limit->amount, counts[GATE_FAIL], counts[GATE_CANNOT_TELL], visible);
+    out_line(o, "      %s of %s of at least %g%%: %s within %g%%, %s beyond, %s cannot tell%s",
+             job->sides.metrics[metric].name, COUNTED(count, "function", "functions"),
+             100 * job->limits.min_share, GROUPED(counts[GATE_PASS]), 100 * limit->amount,
+             GROUPED(counts[GATE_FAIL]), GROUPED(counts[GATE_CANNOT_TELL]), visible);
 }
 
 static void say_runs(out *o, const gate_job *job)
 {
-    out_line(o, "base: %zu run%s, new: %zu run%s", job->base_runs, job->base_runs == 1 ? "" : "s",
-             job->new_runs, job->new_runs == 1 ? "" : "s");
+    out_line(o, "base: %s, new: %s", COUNTED(job->base_runs, "run", "runs"),
+             COUNTED(job->new_runs, "run", "runs"));
     if (job->limits.statistic != STATISTIC_SUM)
         out_line(o, "costs of a run: the %s over its profiles", statistic_choices[job->limits.statistic]);
 }
@@ -169,16 +170,17 @@ static void say_result(out *o, const gate_job *job)
         out_say(o, "note: with one run a side, run-to-run noise is not known%s",
                 job->limits.statistic == STATISTIC_SUM ? "; intervals are those of the sampling error" : "");
     if (has_tests && !is_single)
-        out_say(o, "%zu tests together have a false alarm in at most %g%% of comparisons (Holm)", job->rows,
-                100 * job->limits.level);
+        out_say(o, "%s together have a false alarm in at most %g%% of comparisons (Holm)",
+                COUNTED(job->rows, "test", "tests"), 100 * job->limits.level);
     int has_failed =
         job->outcomes[GATE_FAIL] > 0 || (job->limits.fails_unsure && job->outcomes[GATE_CANNOT_TELL]);
     const char *word = has_failed ? "failed" : "passed";
     int is_text = out_format_of(o) == OUT_TEXT;
     if (is_text)
         out_piece(o, has_failed ? STYLE_ERROR : STYLE_HEADING, word);
-    out_line(o, "%s: %zu within limits, %zu beyond, %zu cannot tell", is_text ? "" : word,
-             job->outcomes[GATE_PASS], job->outcomes[GATE_FAIL], job->outcomes[GATE_CANNOT_TELL]);
+    out_line(o, "%s: %s within limits, %s beyond, %s cannot tell", is_text ? "" : word,
+             GROUPED(job->outcomes[GATE_PASS]), GROUPED(job->outcomes[GATE_FAIL]),
+             GROUPED(job->outcomes[GATE_CANNOT_TELL]));
 }
 
 /* ---- tables ---- */

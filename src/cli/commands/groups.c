@@ -362,8 +362,8 @@ static void write_heading(out *o, const answer *a)
 static void say_not_counted(out *o, uint32_t count, const char *what)
 {
     if (count)
-        out_say(o, "%u %s%s%s not counted", count, count == 1 ? "profile" : "profiles", what,
-                count == 1 ? " is" : " are");
+        out_say(o, "%s%s %s not counted", COUNTED(count, "profile", "profiles"), what,
+                count > 1 ? "are" : "is");
 }
 
 static int write_plots(out *o, answer *a)

@@ -39,14 +39,6 @@ static profile_sum add_up(const lode_measurements *m)
     return sum;
 }
 
-/* "1 node", "3,120 nodes". */
-static void count_words(char buffer[96], uint64_t count, const char *one)
-{
-    char number[NUMBER_SIZE];
-    format_count(number, count);
-    snprintf(buffer, 96, "%s %s%s", number, one, count == 1 ? "" : "s");
-}
-
 /* ---- ids ---- */
 
 typedef struct kind_ids {
@@ -113,13 +105,13 @@ static void say_ids(out *o, const lode_measurements *m)
 
 static void say_traces(out *o, const profile_sum *sum)
 {
-    char traces[96], samples[96], duration[NUMBER_SIZE], start[2 * NUMBER_SIZE];
+    char traces[COUNTED_SIZE], samples[COUNTED_SIZE], duration[NUMBER_SIZE], start[2 * NUMBER_SIZE];
     if (sum->traces == 0) {
         out_entry(o, "Traces", "none");
         return;
     }
-    count_words(traces, sum->traces, "trace");
-    count_words(samples, sum->samples, "sample");
+    format_counted(traces, sum->traces, "trace", "traces");
+    format_counted(samples, sum->samples, "sample", "samples");
     if (sum->samples == 0) {
         out_entry(o, "Traces", "%s without samples", traces);
         return;
@@ -131,18 +123,17 @@ static void say_traces(out *o, const profile_sum *sum)
 
 static void say_profiles(out *o, const profile_sum *sum)
 {
-    char profiles[96], nodes[96], values[96], bytes[NUMBER_SIZE], empty[64] = "", inferred[96] = "",
-                                                                  more[160] = "";
-    count_words(profiles, sum->profiles, "profile");
-    count_words(nodes, sum->nodes, "node");
-    count_words(values, sum->values, "value");
+    char profiles[COUNTED_SIZE], nodes[COUNTED_SIZE], values[COUNTED_SIZE], bytes[NUMBER_SIZE],
+        empty[64] = "", more[COUNTED_SIZE + 64] = "";
+    format_counted(profiles, sum->profiles, "profile", "profiles");
+    format_counted(nodes, sum->nodes, "node", "nodes");
+    format_counted(values, sum->values, "value", "values");
     format_bytes(bytes, sum->bytes);
     if (sum->empty)
         snprintf(empty, sizeof empty, " (%u of them without values)", sum->empty);
-    if (sum->inferred) {
-        count_words(inferred, sum->inferred, "node");
-        snprintf(more, sizeof more, "; the callers of %s were not unwound", inferred);
-    }
+    if (sum->inferred)
+        snprintf(more, sizeof more, "; the callers of %s were not unwound",
+                 COUNTED(sum->inferred, "node", "nodes"));
     out_entry(o, "Profiles", "%s%s with %s and %s, %s%s", profiles, empty, nodes, values, bytes, more);
 }
 
@@ -151,7 +142,7 @@ static void say_modules(out *o, const lode_measurements *m)
     uint32_t count = lode_measurements_module_count(m), used = 0;
     for (uint32_t i = 0; i < count; i++)
         used += lode_measurements_module(m, i)->nodes > 0;
-    out_entry(o, "Modules", "%u, %u of them with nodes", count, used);
+    out_entry(o, "Modules", "%s, %s of them with nodes", GROUPED(count), GROUPED(used));
 }
 
 /* The title is the program of the first profile that says it. */
@@ -167,17 +158,17 @@ static void say_structures(out *o, const lode_measurements *m)
 {
     uint32_t counts[LODE_STRUCTURE_LOGICAL + 1] = {0};
     uint64_t functions[LODE_STRUCTURE_LOGICAL + 1] = {0};
-    char words[96];
+    char words[COUNTED_SIZE];
     for (uint32_t i = 0; i < lode_measurements_structure_count(m); i++) {
         const lode_measured_structure *structure = lode_measurements_structure(m, i);
         counts[structure->kind]++;
         functions[structure->kind] += structure->functions;
     }
     if (counts[LODE_STRUCTURE_FILE] > 0)
-        out_entry(o, "Structure", "of %u load module%s", counts[LODE_STRUCTURE_FILE],
-                  counts[LODE_STRUCTURE_FILE] == 1 ? "" : "s");
+        out_entry(o, "Structure", "of %s",
+                  COUNTED(counts[LODE_STRUCTURE_FILE], "load module", "load modules"));
     for (int kind = LODE_STRUCTURE_KERNEL; kind <= LODE_STRUCTURE_LOGICAL; kind++) {
-        count_words(words, functions[kind], "function");
+        format_counted(words, functions[kind], "function", "functions");
         if (counts[kind] > 0)
             out_entry(o, kind == LODE_STRUCTURE_KERNEL ? "Kernel" : "Logical", "names of %s", words);
     }
@@ -195,8 +186,8 @@ static void print_text(out *o, const lode_measurements *m, const profile_sum *su
     say_modules(o, m);
     say_structures(o, m);
     if (skipped)
-        out_entry(o, "Skipped", "%u damaged file%s (details: 'lode check')", skipped,
-                  skipped == 1 ? "" : "s");
+        out_entry(o, "Skipped", "%s (details: 'lode check')",
+                  COUNTED(skipped, "damaged file", "damaged files"));
     out_gap(o);
 }
 
@@ -252,7 +243,7 @@ static void write_metrics(out *o, const lode_measurements *m, int is_verbose)
     }
     out_table_end(o);
     if (hidden)
-        out_say(o, "%u metric%s without values (shown with --verbose)", hidden, hidden == 1 ? "" : "s");
+        out_say(o, "%s without values (shown with --verbose)", COUNTED(hidden, "metric", "metrics"));
 }
 
 static const out_column profile_columns[] = {

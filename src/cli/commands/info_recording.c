@@ -95,20 +95,18 @@ static void say_facts(out *o, const lode_recording *recording, int is_verbose)
         }
     }
     if (said < count)
-        out_entry(o, "...", "%zu more metadata item%s (shown with --verbose)", count - said,
-                  count - said == 1 ? "" : "s");
+        out_entry(o, "...", "%s (shown with --verbose)",
+                  COUNTED(count - said, "more metadata item", "more metadata items"));
 }
 
 static void say_tasks(out *o, const rec_session *s, const track_sum *sum)
 {
-    char tracks[NUMBER_SIZE], processes[NUMBER_SIZE], bytes[NUMBER_SIZE];
+    char tracks[NUMBER_SIZE], bytes[NUMBER_SIZE];
     uint32_t count = lode_recording_track_count(s->recording);
     format_count(tracks, count);
-    format_count(processes, sum->processes);
     format_bytes(bytes, sum->bytes);
     out_entry(o, lode_recording_has_requests(s->recording) ? "Requests" : "Tasks",
-              "%s in %s process%s, with %s of records", tracks, processes, sum->processes == 1 ? "" : "es",
-              bytes);
+              "%s in %s, with %s of records", tracks, COUNTED(sum->processes, "process", "processes"), bytes);
 }
 
 static void say_span(out *o, const rec_session *s)
@@ -212,9 +210,8 @@ static int write_tasks(out *o, rec_session *s, int is_verbose)
         status = write_task(o, s, i);
     out_table_end(o);
     if (shown < count) {
-        char all[NUMBER_SIZE];
-        format_count(all, count);
-        out_say(o, "showing %u of %s %ss (--verbose shows all)", shown, all, rec_track_word(s));
+        char all[COUNTED_SIZE];
+        out_say(o, "showing %s of %s (--verbose shows all)", GROUPED(shown), rec_count_tracks(all, s, count));
     }
     return status;
 }

@@ -60,11 +60,10 @@ static size_t begin_note(replay_lines *t, uint64_t time, uint32_t level)
 
 /* ---- headings ---- */
 
-static void add_count(line *l, const char *before, uint64_t count, const char *noun)
+static void add_count(line *l, const char *before, uint64_t count, const char *one, const char *many)
 {
-    char number[NUMBER_SIZE], text[2 * NUMBER_SIZE];
-    format_count(number, count);
-    snprintf(text, sizeof text, "%s%s %s%s", before, number, noun, count == 1 ? "" : "s");
+    char text[2 * COUNTED_SIZE];
+    snprintf(text, sizeof text, "%s%s", before, COUNTED(count, one, many));
     line_add(l, text);
 }
 
@@ -98,9 +97,9 @@ void replay_lines_heading(replay_lines *t, const trace_heading *heading)
     format_duration(text, heading->duration);
     line_add(l, ", ");
     line_add(l, text);
-    add_count(l, ", ", heading->calls, "call");
+    add_count(l, ", ", heading->calls, "call", "calls");
     if (heading->errors)
-        add_count(l, ", ", heading->errors, "error");
+        add_count(l, ", ", heading->errors, "error", "errors");
     end_line(t, 0, STYLE_HEADING);
 }
 
@@ -192,9 +191,9 @@ void replay_lines_fold(replay_lines *t, const trace_fold *fold)
     add_mark(l, fold->errors > 0);
     add_indent(t, fold->level);
     size_t begin = l->used;
-    add_count(l, "... ", fold->calls, "call");
+    add_count(l, "... ", fold->calls, "call", "calls");
     if (fold->errors)
-        add_count(l, ", ", fold->errors, "error");
+        add_count(l, ", ", fold->errors, "error", "errors");
     end_line(t, begin, fold->errors ? STYLE_ERROR : STYLE_DIM);
 }
 

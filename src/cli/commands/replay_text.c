@@ -224,8 +224,7 @@ static void write_loss(replay_text *t, const replay_event *shown)
     char words[64];
     begin_line(t, shown, DURATION_NONE, 0);
     if (shown->event.id)
-        snprintf(words, sizeof words, "%llu record%s lost", (unsigned long long)shown->event.id,
-                 shown->event.id == 1 ? "" : "s");
+        snprintf(words, sizeof words, "%s lost", COUNTED(shown->event.id, "record", "records"));
     else
         snprintf(words, sizeof words, "records lost");
     end_line(t, comment(t, words, NULL, ""));

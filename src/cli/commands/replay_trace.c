@@ -284,8 +284,8 @@ int replay_traces(out *o, rec_session *s, replay_words *words, const replay_trac
     if (status == LODE_OK && t.lines.count == 0)
         out_say(o, "No events.");
     if (is_cut)
-        out_say(o, "\nshowing %llu lines; there are more (--limit 0 shows all)",
-                (unsigned long long)settings->limit);
+        out_say(o, "\nshowing %s; there are more (--limit 0 shows all)",
+                COUNTED(settings->limit, "line", "lines"));
     replay_lines_free(&t.lines);
     free(t.calls);
     free(t.open);

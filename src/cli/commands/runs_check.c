@@ -159,9 +159,9 @@ static int read_history(check *k)
         catalogue_metrics(k->c, h->run, take_metric, k, &error) != 0)
         return runs_failed(&error);
     if (k->runs.count < LEAST)
-        return report("run %" PRId64
-                      " has %zu earlier runs with the same labels (%s); at least %d are needed",
-                      h->run, k->runs.count, k->options->same ? k->options->same : "title", LEAST);
+        return report("run %" PRId64 " has %s with the same labels (%s); at least %d are needed", h->run,
+                      COUNTED(k->runs.count, "earlier run", "earlier runs"),
+                      k->options->same ? k->options->same : "title", LEAST);
     for (size_t i = 0; i < k->metric_count && status == EXIT_DONE; i++)
         status = read_metric(k, i);
     return status;
@@ -309,11 +309,12 @@ static void say_summary(out *o, const check *k)
 {
     out_gap(o);
     if (k->by_verdict[VERDICT_MORE])
-        out_say(o, "%zu of %zu costs are more than %.3g%% above what the runs before explain",
-                k->by_verdict[VERDICT_MORE], k->count, 100 * k->min_change);
-    else
-        out_say(o, "none of %zu costs is more than %.3g%% above what the runs before explain", k->count,
+        out_say(o, "%s of %s more than %.3g%% above what the runs before explain",
+                GROUPED(k->by_verdict[VERDICT_MORE]), COUNTED(k->count, "cost is", "costs are"),
                 100 * k->min_change);
+    else
+        out_say(o, "none of %s is more than %.3g%% above what the runs before explain",
+                COUNTED(k->count, "cost", "costs"), 100 * k->min_change);
     for (size_t i = 0; i < k->count; i++)
         if (!k->rows[i].name && isfinite(k->rows[i].judgement.smallest_visible) &&
             k->rows[i].judgement.method != LODE_JUDGE_NONE)
@@ -340,7 +341,8 @@ static void print_check(const invocation *call, const check *k)
     out_fact_u64(o, "more_count", k->by_verdict[VERDICT_MORE]);
     out_fact_u64(o, "less_count", k->by_verdict[VERDICT_LESS]);
     out_fact_rows(o, shown, k->count);
-    out_say(o, "%s, against %zu earlier runs%s%s", run, k->runs.count, same[0] ? " with " : "", same);
+    out_say(o, "%s, against %s%s%s", run, COUNTED(k->runs.count, "earlier run", "earlier runs"),
+            same[0] ? " with " : "", same);
     out_gap(o);
     out_table(o, OUT_MAIN, "rows", columns, sizeof columns / sizeof *columns, UNIT_COUNT);
     for (size_t i = 0; i < shown; i++)

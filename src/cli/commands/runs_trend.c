@@ -116,7 +116,7 @@ static void say_changes(out *o, const trend *t, metric_unit unit)
     if (t->count < RUNS_MIN)
         out_say(o, "change points need at least %d runs", RUNS_MIN);
     else if (count == 0)
-        out_say(o, "no change point in %zu runs", t->count);
+        out_say(o, "no change point in %s", COUNTED(t->count, "run", "runs"));
 }
 
 static int find_changes(trend *t, double min_change)
@@ -166,9 +166,8 @@ static void print_trend(const invocation *call, const trend *t, const runs_plot 
     out_fact_text(o, "cost", kind);
     runs_labels_write(o, t->history.filter.labels, t->history.filter.label_count);
     if (out_format_of(o) == OUT_TEXT) {
-        out_say(o, "%s%s%s cost in %s: %zu run%s%s%s", t->function ? t->function : "",
-                t->function ? ": " : "", kind, t->history.metric_name, t->count, t->count == 1 ? "" : "s",
-                same[0] ? ", " : "", same);
+        out_say(o, "%s%s%s cost in %s: %s%s%s", t->function ? t->function : "", t->function ? ": " : "", kind,
+                t->history.metric_name, COUNTED(t->count, "run", "runs"), same[0] ? ", " : "", same);
         out_gap(o);
         runs_plot_text(o, plot);
         out_gap(o);

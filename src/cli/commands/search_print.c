@@ -83,30 +83,27 @@ static void add_question(sentence *to, const lode_search_options *asked)
         add(to, "%scontained '%s'", joint(to, " and "), asked->text);
 }
 
-static const char *noun_of(const rec_session *s, uint64_t count)
+static const char *noun_of(const rec_session *s)
 {
-    if (lode_recording_has_requests(s->recording))
-        return count == 1 ? "request" : "requests";
-    return count == 1 ? "task" : "tasks";
+    return lode_recording_has_requests(s->recording) ? "requests" : "tasks";
 }
 
 static void say_heading(out *o, const rec_session *s, const lode_search *search,
                         const lode_search_options *asked)
 {
     sentence question = {0};
-    char found[NUMBER_SIZE], all[NUMBER_SIZE];
-    uint64_t count = rec_track_count(s);
-    format_count(found, lode_search_found(search));
-    format_count(all, count);
+    char words[COUNTED_SIZE], all[COUNTED_SIZE];
+    uint64_t found = lode_search_found(search);
+    rec_count_tracks(all, s, rec_track_count(s));
     add_question(&question, asked);
-    if (question.used == 0 && lode_search_found(search) == 0)
-        out_say(o, "No %s.", noun_of(s, 0));
+    if (question.used == 0 && found == 0)
+        out_say(o, "No %s.", noun_of(s));
     else if (question.used == 0)
-        out_say(o, "%s %s\n", found, noun_of(s, lode_search_found(search)));
-    else if (lode_search_found(search) == 0)
-        out_say(o, "None of %s %s %s.", all, noun_of(s, count), question.text);
+        out_say(o, "%s\n", rec_count_tracks(words, s, found));
+    else if (found == 0)
+        out_say(o, "None of %s %s.", all, question.text);
     else
-        out_say(o, "%s of %s %s %s\n", found, all, noun_of(s, count), question.text);
+        out_say(o, "%s of %s %s\n", GROUPED(found), all, question.text);
     free(question.text);
 }
 
@@ -344,7 +341,7 @@ void search_print(out *o, rec_session *s, const lode_search *search, const lode_
     for (size_t i = 0; i < count; i++)
         write_row(&p, lode_search_at(search, i));
     out_table_end(o);
-    out_shown(o, count, lode_search_found(search), noun_of(s, lode_search_found(search)));
+    out_shown(o, count, lode_search_found(search), noun_of(s));
     if (count > 0)
         say_next_step(o, s, lode_search_at(search, 0));
     rec_say_findings(o, s, 1);

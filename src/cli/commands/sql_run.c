@@ -201,7 +201,7 @@ static int print_table(sql_job *job, sql_statement *statement, sql_error *error)
     if (s.is_started)
         out_table_end(job->out);
     if (found == 1 && out_is_prose(job->out))
-        out_say(job->out, "the first %" PRIu64 " rows (--limit 0 shows all)", rows);
+        out_say(job->out, "the first %s (--limit 0 shows all)", COUNTED(rows, "row", "rows"));
     else if (found == 0 && rows == 0 && out_is_prose(job->out))
         out_say(job->out, "no rows");
     free(s.columns);

@@ -145,8 +145,8 @@ int sql_shell(sql_job *job)
 {
     statement_text text = {0};
     char *line;
-    out_say(job->out, "%s on %zu store%s; .help lists commands", sql_library(), job->store_count,
-            job->store_count == 1 ? "" : "s");
+    out_say(job->out, "%s on %s; .help lists commands", sql_library(),
+            COUNTED(job->store_count, "store", "stores"));
     out_flush(job->out);
     while (!job->has_ended && !out_has_failed(job->out) &&
            (line = sql_edit_line(job, text.used ? "   ...> " : "lode> "))) {

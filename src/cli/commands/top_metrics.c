@@ -195,8 +195,9 @@ static void write_heading(out *o, const session *s, const metric_rows *rows, con
         out_say(o, "%s%s: %s", metric_item_name(&list->items[i]), list->items[i].accumulator ? " (mean)" : "",
                 total);
     }
-    out_say(o, "%s costs in %u profile%s%s%s", is_inclusive ? "inclusive" : "exclusive", rows->profiles,
-            rows->profiles == 1 ? "" : "s", selection ? ", " : "", selection ? selection : "");
+    out_say(o, "%s costs in %s%s%s", is_inclusive ? "inclusive" : "exclusive",
+            COUNTED(rows->profiles, "profile", "profiles"), selection ? ", " : "",
+            selection ? selection : "");
     out_gap(o);
 }
 

@@ -104,9 +104,8 @@ static top_sum add_up(const lode_calls *calls)
 
 static void say_heading(out *o, const rec_session *s, const top_sum *sum)
 {
-    char time[NUMBER_SIZE], calls[NUMBER_SIZE], errors[NUMBER_SIZE], tracks[2 * NUMBER_SIZE];
+    char time[NUMBER_SIZE], errors[NUMBER_SIZE], tracks[2 * NUMBER_SIZE];
     format_duration(time, sum->total);
-    format_count(calls, sum->calls);
     format_count(errors, sum->errors);
     rec_say_tracks(tracks, sizeof tracks, s);
     rec_write_slice(o, s);
@@ -114,10 +113,10 @@ static void say_heading(out *o, const rec_session *s, const top_sum *sum)
     out_fact_u64(o, "calls", sum->calls);
     out_fact_u64(o, "errors", sum->errors);
     if (sum->errors)
-        out_say(o, "%s call%s in %s took %s; %s ended with an error\n", calls, sum->calls == 1 ? "" : "s",
-                tracks, time, errors);
+        out_say(o, "%s in %s took %s; %s ended with an error\n", COUNTED(sum->calls, "call", "calls"), tracks,
+                time, errors);
     else
-        out_say(o, "%s call%s in %s took %s\n", calls, sum->calls == 1 ? "" : "s", tracks, time);
+        out_say(o, "%s in %s took %s\n", COUNTED(sum->calls, "call", "calls"), tracks, time);
 }
 
 /* The column that the rows are sorted by is shown. */
@@ -233,7 +232,7 @@ static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows
     out_table_end(o);
     out_shown(o, shown, count, "rows");
     if (name->functions > 1)
-        out_say(o, "%zu functions match '%s'", name->functions, name->text);
+        out_say(o, "%s '%s'", COUNTED(name->functions, "function matches", "functions match"), name->text);
     if (count == 0)
         out_say(o, "No recorded callees.");
     rec_say_findings(o, s, 0);

@@ -319,11 +319,9 @@ void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines,
     if (drawn)
         trace_draw_axis(o, window, lines->width, columns, start);
     if (left_out)
-        out_say(o, "%llu more row%s not shown (see --rows)", (unsigned long long)left_out,
-                left_out == 1 ? " is" : "s are");
+        out_say(o, "%s not shown (see --rows)", COUNTED(left_out, "more row is", "more rows are"));
     if (empty)
-        out_say(o, "%llu row%s no samples in this time window", (unsigned long long)empty,
-                empty == 1 ? " has" : "s have");
+        out_say(o, "%s no samples in this time window", COUNTED(empty, "row has", "rows have"));
     free(cells);
 }
 

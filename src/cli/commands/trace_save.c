@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 static int ends_with(const char *text, const char *end)
 {
@@ -93,21 +92,27 @@ static char *make_title(const trace_drawing *d, const char *store)
     return escape_text(text, escape_has_utf8());
 }
 
-/* "-" is standard output, whose reader may leave. */
-static int save(const char *path, const void *bytes, size_t size)
+static int save_file(const char *path, const void *bytes, size_t size)
 {
-    int is_standard = strcmp(path, "-") == 0;
-    out_file file = {.fd = STDOUT_FILENO};
-    if (!is_standard && out_file_open(&file, path) != 0)
+    out_file file;
+    if (out_file_open(&file, path) != 0)
         return EXIT_TROUBLE;
     out_place place = {.fd = file.fd};
     int problem = place_write(&place, bytes, size);
-    if (is_standard && place.is_broken)
-        return EXIT_DONE;
-    int closed = is_standard ? 0 : out_file_close(&file, problem == 0);
+    int closed = out_file_close(&file, problem == 0);
     if (problem || closed)
-        return report("%s: %s", is_standard ? "standard output" : path, strerror(problem ? problem : closed));
+        return report("%s: %s", path, strerror(problem ? problem : closed));
     return EXIT_DONE;
+}
+
+/* To standard output, whose reader may leave. */
+static int save_standard(const void *bytes, size_t size)
+{
+    out_place place;
+    if (place_open(&place, "-") != EXIT_DONE)
+        return EXIT_TROUBLE;
+    int problem = place_write(&place, bytes, size);
+    return problem && !place.is_broken ? report("standard output: %s", strerror(problem)) : EXIT_DONE;
 }
 
 int trace_save(const trace_drawing *d, const image_plan *plan, const char *path, const char *store,
@@ -117,7 +122,7 @@ int trace_save(const trace_drawing *d, const image_plan *plan, const char *path,
     size_t size;
     make_legend(&i, d, name, names);
     void *bytes = is_png(path) ? (void *)image_png(&i, &size) : (void *)image_svg(&i, &size);
-    int status = save(path, bytes, size);
+    int status = strcmp(path, "-") == 0 ? save_standard(bytes, size) : save_file(path, bytes, size);
     free(bytes);
     free(i.title);
     for (unsigned entry = 0; entry < i.entry_count; entry++)

@@ -90,7 +90,7 @@ void format_amount(char buffer[NUMBER_SIZE], double value, metric_unit unit)
         format_events(buffer, value);
 }
 
-void format_count(char buffer[NUMBER_SIZE], uint64_t value)
+const char *format_count(char buffer[NUMBER_SIZE], uint64_t value)
 {
     char digits[24];
     size_t length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)value), out = 0;
@@ -100,6 +100,13 @@ void format_count(char buffer[NUMBER_SIZE], uint64_t value)
         buffer[out++] = digits[i];
     }
     buffer[out] = '\0';
+    return buffer;
+}
+
+const char *format_counted(char buffer[COUNTED_SIZE], uint64_t count, const char *one, const char *many)
+{
+    snprintf(buffer, COUNTED_SIZE, "%s %s", GROUPED(count), count == 1 ? one : many);
+    return buffer;
 }
 
 void format_bytes(char buffer[NUMBER_SIZE], uint64_t value)

@@ -21,7 +21,17 @@ metric_unit unit_of_metric(const char *name);
 
 /* For people. */
 void format_amount(char buffer[NUMBER_SIZE], double value, metric_unit unit);
-void format_count(char buffer[NUMBER_SIZE], uint64_t value);
+/* With separators: "1,000". Returns the buffer. */
+const char *format_count(char buffer[NUMBER_SIZE], uint64_t value);
+/*
+ * A count and what it counts, with the words that follow if they depend on it: "1 error",
+ * "1,000 rows", "2 profiles are". Returns the buffer.
+ */
+#define COUNTED_SIZE 160
+const char *format_counted(char buffer[COUNTED_SIZE], uint64_t count, const char *one, const char *many);
+/* Both as arguments of a printf, with buffers of their own. */
+#define GROUPED(count)            format_count((char[NUMBER_SIZE]){0}, count)
+#define COUNTED(count, one, many) format_counted((char[COUNTED_SIZE]){0}, count, one, many)
 void format_bytes(char buffer[NUMBER_SIZE], uint64_t value);
 void format_duration(char buffer[NUMBER_SIZE], uint64_t nanoseconds);
 void format_percent(char buffer[NUMBER_SIZE], double fraction);

@@ -2,6 +2,7 @@
 #include "view/listen.h"
 
 #include "output/report.h"
+#include "text/number.h"
 #include "view/transport.h"
 
 #include <arpa/inet.h>
@@ -97,7 +98,8 @@ int listen_unix(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof address.sun_path) {
-        report("%s: the path of a socket has at most %zu bytes", path, sizeof address.sun_path - 1);
+        report("%s: the path of a socket has at most %s", path,
+               COUNTED(sizeof address.sun_path - 1, "byte", "bytes"));
         return -1;
     }
     memcpy(address.sun_path, path, strlen(path));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Metrics, title and description. */
+#include "base/count.h"
 #include "format/pprof/read.h"
 #include <inttypes.h>
 #include <lode/name.h>
@@ -209,9 +210,9 @@ static lode_status say_labels(struct words *words, struct pprof_reader *reader)
         keys[k].samples += *LODE_ARRAY_AT(&reader->label_counts, uint64_t, i);
     }
     for (size_t k = 0; k < count; k++)
-        say(words, "Label %.100s: %" PRIu64 " value%s on %" PRIu64 " sample%s. ",
-            text_of(reader, keys[k].key, &status), keys[k].values, keys[k].values == 1 ? "" : "s",
-            keys[k].samples, keys[k].samples == 1 ? "" : "s");
+        say(words, "Label %.100s: %s on %s. ", text_of(reader, keys[k].key, &status),
+            LODE_COUNTED(keys[k].values, "value", "values"),
+            LODE_COUNTED(keys[k].samples, "sample", "samples"));
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The sinks that write trace stores. They read all events twice: to note strings, then to write. */
+#include "base/count.h"
 #include "base/error.h"
 #include "base/pool.h"
 #include "format/zorka/write_source.h"
@@ -143,8 +144,9 @@ static lode_status say_left_out(struct zor_sink *self, lode_error *error)
         count += count_messages(&self->base, i);
     if (count == 0 || options->on_finding == NULL)
         return LODE_OK;
-    snprintf(text, sizeof text, "%llu %s no equivalent in a Zorka store and %s omitted",
-             (unsigned long long)count, count == 1 ? "event has" : "events have", count == 1 ? "is" : "are");
+    snprintf(text, sizeof text, "%s omitted",
+             LODE_COUNTED(count, "event has no equivalent in a Zorka store and is",
+                          "events have no equivalent in a Zorka store and are"));
     lode_finding finding = {"merge-events", LODE_WARNING, "", LODE_NO_OFFSET, text};
     if (options->on_finding(options->user, &finding) == 0)
         return LODE_OK;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a recording of calls cannot tell: said before anything else. */
 #include "analysis/diagnose/calls/facts.h"
+#include "base/count.h"
 
 #include "model/recording.h"
 #include <inttypes.h>
@@ -19,11 +20,6 @@
 #define UNENDED_MAX  0.05
 #define UNENDED_MIN  1000000 /* nanoseconds: a program takes time to end */
 
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static const char *find_fact(const lode_recording *recording, const char *key)
 {
     for (size_t i = 0; i < recording->fact_count; i++)
@@ -40,14 +36,13 @@ static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
     d->lacks[CALL_NEED_SOUND] = (double)facts->findings > DAMAGE_MAX * (double)d->run.calls;
     d->lacks[CALL_NEED_COMPLETE] = d->options.findings > 0;
     if (findings)
-        LODE_TRY(lode_add_note(
-            d, "damaged", LODE_NOTE_DAMAGED, (double)findings,
-            lode_say(d, "The store is damaged: %" PRIu64 " finding%s ('lode check' lists them).%s", findings,
-                     plural(findings),
-                     d->lacks[CALL_NEED_SOUND]      ? " Nothing is judged."
-                     : d->lacks[CALL_NEED_COMPLETE] ? " Threads are not compared."
-                                                    : ""),
-            error));
+        LODE_TRY(lode_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)findings,
+                               lode_say(d, "The store is damaged: %s ('lode check' lists them).%s",
+                                        LODE_COUNTED(findings, "finding", "findings"),
+                                        d->lacks[CALL_NEED_SOUND]      ? " Nothing is judged."
+                                        : d->lacks[CALL_NEED_COMPLETE] ? " Threads are not compared."
+                                                                       : ""),
+                               error));
     if (end && strstr(end, "signal"))
         return lode_add_note(d, "killed", LODE_NOTE_BIASED, 1,
                              lode_say(d, "The program did not end by itself: %s.", end), error);
@@ -71,9 +66,10 @@ static lode_status look_at_ends(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     return lode_add_note(d, "cut-off", LODE_NOTE_BIASED, most,
                          lode_say(d,
-                                  "The records of %u thread%s end early, in calls that did not end: up to "
+                                  "The records of %s end early, in calls that did not end: up to "
                                   "%.0f%% of %s time is after them. Such calls are not judged.",
-                                  count, plural(count), 100 * most, count == 1 ? "its" : "their"),
+                                  LODE_COUNTED(count, "thread", "threads"), 100 * most,
+                                  count > 1 ? "their" : "its"),
                          error);
 }
 
@@ -196,8 +192,9 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
         return LODE_OK;
     return lode_add_note(
         d, "oversubscribed", LODE_NOTE_BIASED, has_few ? (double)d->run.processors : yielded / mpi,
-        has_few ? lode_say(d, "%zu threads ran on %u processor%s: time in MPI and in OpenMP is not judged.",
-                           runnable, d->run.processors, plural(d->run.processors))
+        has_few ? lode_say(d, "%s ran on %s: time in MPI and in OpenMP is not judged.",
+                           LODE_COUNTED(runnable, "thread", "threads"),
+                           LODE_COUNTED(d->run.processors, "processor", "processors"))
                 : lode_say(d,
                            "%.0f%% of the time in MPI other threads used the processor: time in MPI and in "
                            "OpenMP is not judged.",
@@ -261,12 +258,14 @@ static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
     if (d->run.empty)
         LODE_TRY(lode_add_note(
             d, "empty", LODE_NOTE_LEFT_OUT, d->run.empty,
-            lode_say(d, "Left out: %u thread%s without calls.", d->run.empty, plural(d->run.empty)), error));
+            lode_say(d, "Left out: %s without calls.", LODE_COUNTED(d->run.empty, "thread", "threads")),
+            error));
     if (d->run.helpers)
         return lode_add_note(
             d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
-            lode_say(d, "Left out: %u thread%s that started others, or only %s for their end.",
-                     d->run.helpers, plural(d->run.helpers), d->run.helpers == 1 ? "waits" : "wait"),
+            lode_say(d, "Left out: %s for their end.",
+                     LODE_COUNTED(d->run.helpers, "thread that started others, or only waits",
+                                  "threads that started others, or only wait")),
             error);
     return LODE_OK;
 }

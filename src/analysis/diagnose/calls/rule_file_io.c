@@ -6,6 +6,7 @@
  * Gain: the corrected share. Likely.
  */
 #include "analysis/diagnose/calls/facts.h"
+#include "base/count.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -65,8 +66,8 @@ static lode_status state(struct lode_diagnosis *d, const struct io *io, const ch
     lode_call_show_callers(
         d,
         lode_add_evidence(&draft,
-                          lode_say(d, "%s: %" PRIu64 " call%s of %s each", lode_call_pair_name(d, best),
-                                   best->calls, best->calls == 1 ? "" : "s",
+                          lode_say(d, "%s: %s of %s each", lode_call_pair_name(d, best),
+                                   LODE_COUNTED(best->calls, "call", "calls"),
                                    lode_call_amount(d, lode_call_pair_time(best) / (double)best->calls)),
                           (double)best->calls, "calls"),
         best->entry);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the data cannot tell: said before anything else. */
 #include "analysis/diagnose/profiles/facts.h"
+#include "base/count.h"
 
 #include "base/compare.h"
 #include <inttypes.h>
@@ -32,8 +33,8 @@ static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
     if (count == 0)
         return LODE_OK;
     return lode_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)count,
-                         lode_say(d, "The store is damaged: %zu finding%s ('lode check' lists them).", count,
-                                  count == 1 ? "" : "s"),
+                         lode_say(d, "The store is damaged: %s ('lode check' lists them).",
+                                  LODE_COUNTED(count, "finding", "findings")),
                          error);
 }
 
@@ -58,9 +59,8 @@ static lode_status look_at_samples(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     const char *text =
         samples
-            ? lode_say(d,
-                       "Only about %" PRIu64 " sample%s: too few to judge. Run longer, or sample more often.",
-                       samples, samples == 1 ? "" : "s")
+            ? lode_say(d, "Only about %s: too few to judge. Run longer, or sample more often.",
+                       LODE_COUNTED(samples, "sample", "samples"))
             : lode_say(d, "The number of samples is not known, so nothing is judged. Record with traces.");
     return lode_add_note(d, "few-samples", LODE_NOTE_TOO_LITTLE, (double)samples, text, error);
 }
@@ -153,11 +153,11 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
         d->run.total > MOST_BUSY * (double)cores * d->run.run_time)
         return LODE_OK;
     d->lacks[NEED_PROCESSORS] = true;
-    return lode_add_note(
-        d, "oversubscribed", LODE_NOTE_BIASED, (double)cores,
-        lode_say(d, "%zu threads ran on %zu processor%s: time in MPI and in OpenMP is not judged.",
-                 d->profiles->thread_count, cores, cores == 1 ? "" : "s"),
-        error);
+    return lode_add_note(d, "oversubscribed", LODE_NOTE_BIASED, (double)cores,
+                         lode_say(d, "%s ran on %s: time in MPI and in OpenMP is not judged.",
+                                  LODE_COUNTED(d->profiles->thread_count, "thread", "threads"),
+                                  LODE_COUNTED(cores, "processor", "processors")),
+                         error);
 }
 
 /* Threads that were ready to run, and did not. */
@@ -179,17 +179,19 @@ static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
 {
     if (d->run.empty)
         LODE_TRY(lode_add_note(d, "empty", LODE_NOTE_LEFT_OUT, d->run.empty,
-                               lode_say(d, "Left out: %u thread%s without %s.", d->run.empty,
-                                        d->run.empty == 1 ? "" : "s", lode_metric_name(d->run.metric)),
+                               lode_say(d, "Left out: %s without %s.",
+                                        LODE_COUNTED(d->run.empty, "thread", "threads"),
+                                        lode_metric_name(d->run.metric)),
                                error));
     uint32_t helpers = d->run.helpers - d->profiles->joiners, joiners = d->profiles->joiners;
     const char *of_libraries =
-        helpers ? lode_say(d, "Left out: %u thread%s of libraries that never ran code of the program.",
-                           helpers, helpers == 1 ? "" : "s")
+        helpers ? lode_say(d, "Left out: %s of libraries that never ran code of the program.",
+                           LODE_COUNTED(helpers, "thread", "threads"))
                 : "";
-    const char *of_others = joiners ? lode_say(d, "Left out: %u thread%s that only wait%s for others to end.",
-                                               joiners, joiners == 1 ? "" : "s", joiners == 1 ? "s" : "")
-                                    : "";
+    const char *of_others =
+        joiners ? lode_say(d, "Left out: %s for others to end.",
+                           LODE_COUNTED(joiners, "thread that only waits", "threads that only wait"))
+                : "";
     if (d->run.helpers)
         return lode_add_note(d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
                              lode_say(d, "%s%s%s", of_libraries, helpers && joiners ? " " : "", of_others),

@@ -4,6 +4,7 @@
  * stall. Only where the GPU works for more than 5 % of the run time, or kernels take 10 ms.
  */
 #include "analysis/diagnose/profiles/facts.h"
+#include "base/count.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,8 +60,8 @@ static lode_status run_idle(struct lode_diagnosis *d, lode_error *error)
     draft.statement.text = lode_say(
         d, "The GPU is idle in %.0f%% of the time from its first to its last operation.", 100 * idle);
     lode_set_command(lode_add_evidence(&draft,
-                                       lode_say(d, "busy for %.3g s of %.3g s, on %zu GPU%s", gpu->busy,
-                                                gpu->span, gpu->devices, gpu->devices == 1 ? "" : "s"),
+                                       lode_say(d, "busy for %.3g s of %.3g s, on %s", gpu->busy, gpu->span,
+                                                LODE_COUNTED(gpu->devices, "GPU", "GPUs")),
                                        gpu->busy, "s"),
                      words);
     LODE_TRY(add_meanwhile(d, &draft, error));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a store of requests cannot tell: said before anything else. */
 #include "analysis/diagnose/requests/facts.h"
+#include "base/count.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,26 +13,19 @@ enum {
 
 #define HIDDEN_MAX 0.05 /* share of calls that are not recorded */
 
-static const char *plural(uint64_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
 static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
 {
     const struct request_facts *facts = d->requests;
     if (facts->findings)
-        LODE_TRY(lode_add_note(
-            d, "damaged", LODE_NOTE_DAMAGED, (double)facts->findings,
-            lode_say(d, "The store is damaged: %" PRIu64 " finding%s ('lode check' lists them).",
-                     facts->findings, plural(facts->findings)),
-            error));
+        LODE_TRY(lode_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)facts->findings,
+                               lode_say(d, "The store is damaged: %s ('lode check' lists them).",
+                                        LODE_COUNTED(facts->findings, "finding", "findings")),
+                               error));
     if (facts->left_out)
-        return lode_add_note(
-            d, "cut-off", LODE_NOTE_LEFT_OUT, facts->left_out,
-            lode_say(d, "Left out: %" PRIu32 " request%s without an end, or with a part that is lost.",
-                     facts->left_out, plural(facts->left_out)),
-            error);
+        return lode_add_note(d, "cut-off", LODE_NOTE_LEFT_OUT, facts->left_out,
+                             lode_say(d, "Left out: %s without an end, or with a part that is lost.",
+                                      LODE_COUNTED(facts->left_out, "request", "requests")),
+                             error);
     return LODE_OK;
 }
 
@@ -52,8 +46,8 @@ static lode_status look_at_number(struct lode_diagnosis *d, lode_error *error)
         return lode_add_note(d, "no-durations", LODE_NOTE_TOO_LITTLE, 0,
                              "The requests have no durations: nothing is judged.", error);
     return lode_add_note(d, "few-requests", LODE_NOTE_TOO_LITTLE, facts->count,
-                         lode_say(d, "Only %" PRIu32 " request%s: too few to judge. Record at least %d.",
-                                  facts->count, plural(facts->count), REQUESTS_MIN),
+                         lode_say(d, "Only %s: too few to judge. Record at least %d.",
+                                  LODE_COUNTED(facts->count, "request", "requests"), REQUESTS_MIN),
                          error);
 }
 

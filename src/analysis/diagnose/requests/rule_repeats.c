@@ -15,6 +15,7 @@
  * Confidence: likely; retries: sure.
  */
 #include "analysis/diagnose/requests/facts.h"
+#include "base/count.h"
 
 #include "base/compare.h"
 #include <inttypes.h>
@@ -153,9 +154,9 @@ static void explain_slow(struct lode_diagnosis *d, struct draft *draft, const ch
 static const char *caller_of(struct lode_diagnosis *d, const struct found *found)
 {
     const char *name = lode_request_method(d, lode_request_function(d, found->key->caller));
-    return found->callers == 1 ? name
-                               : lode_say(d, "%s (and %" PRIu32 " other%s)", name, found->callers - 1,
-                                          found->callers == 2 ? "" : "s");
+    return found->callers == 1
+               ? name
+               : lode_say(d, "%s (and %s)", name, LODE_COUNTED(found->callers - 1, "other", "others"));
 }
 
 static lode_status say(struct lode_diagnosis *d, const struct found *found, struct draft *draft,
