@@ -80,7 +80,7 @@ struct pprof {
     struct lode_array located;          /* bool, by link: the location was written */
     struct lode_array defined;          /* bool, by frame: the function was written */
     uint32_t *link_of;                  /* by position of the group */
-    uint32_t program;                   /* the module that is the program; LODE_NO_NUMBER: the first */
+    uint32_t program;                   /* its module; LODE_NO_NUMBER: the first */
     const struct lode_carried *carried; /* NULL: nothing */
     struct labelled *labelled;          /* rows of it, by position */
     size_t labelled_count, next_labelled;

@@ -115,7 +115,7 @@ struct pprof_reader {
     struct lode_interner labels;    /* struct pprof_label */
     struct lode_array label_counts; /* uint64_t: samples, by label */
     struct lode_map carried_names;  /* from a string index to the interned string */
-    uint32_t label_set;             /* of the sample that is being read; LODE_NO_NUMBER: no labels */
+    uint32_t label_set;             /* of the sample that is read; LODE_NO_NUMBER: no labels */
 };
 
 /* ---- container.c ---- */
