@@ -41,10 +41,12 @@ typedef struct lode_check_options {
     lode_progress_fn on_progress;
     void *user;
     lode_pool *pool; /* NULL: threads are started for this call */
+    /* A store of more bytes is checked at level quick only. 0: no limit */
+    uint64_t most_bytes;
 } lode_check_options;
 #define LODE_CHECK_OPTIONS_INIT                                                                              \
     {                                                                                                        \
-        sizeof(lode_check_options), LODE_CHECK_STRUCTURE, 0, 20, NULL, NULL, NULL, NULL                      \
+        sizeof(lode_check_options), LODE_CHECK_STRUCTURE, 0, 20, NULL, NULL, NULL, NULL, 0                   \
     }
 
 /* Counts of findings, passed on or not, and of what was looked at. New fields come at the end. */
@@ -55,6 +57,8 @@ typedef struct lode_check_result {
     uint64_t contexts, profiles, values, samples;
     uint64_t tracks, events; /* of a recording */
     int has_requests;        /* the tracks are requests */
+    int reserved;
+    uint64_t level; /* lode_check_level that was reached: a lower one if `most_bytes` applied */
 } lode_check_result;
 
 /*
@@ -67,8 +71,19 @@ LODE_API LODE_CHECKED lode_status lode_check_memory(const lode_memory_file *file
                                                     const lode_check_options *options,
                                                     lode_check_result *result, lode_error *error);
 /*
- * The same, for a result of `result_size` bytes: the names above are macros that pass the size your
- * program was compiled with, so that results may grow. MT: any thread.
+ * The same for a database that is open, and its path. Opening a profile of pprof or folded stacks
+ * reads all of it: what it found is passed on, at any level, without reading it again. MT: any
+ * thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_database_check_sized(const lode_database *db, const char *path,
+                                                            const lode_check_options *options,
+                                                            lode_check_result *result, size_t result_size,
+                                                            lode_error *error);
+#define lode_database_check(db, path, options, result, error)                                                \
+    lode_database_check_sized(db, path, options, result, sizeof(lode_check_result), error)
+/*
+ * The first two, for a result of `result_size` bytes: the names above are macros that pass the size
+ * your program was compiled with, so that results may grow. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_check_sized(const char *path, const lode_check_options *options,
                                                    lode_check_result *result, size_t result_size,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "measured.h"
 
+#include "damage.h"
 #include "interrupt.h"
 #include "output/progress.h"
 #include "output/report.h"
@@ -72,15 +73,6 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
     return progress_report(&b->progress, phase, done, total);
 }
 
-/* Standard output may be what the command writes. */
-static void say_findings(building *b, const char *path)
-{
-    char *text = tally_text(&b->findings);
-    if (text[0])
-        report("%s: %s (details: 'lode check --verbose %s')", path, text, path);
-    free(text);
-}
-
 static int failed(const char *path, const char *directory, const lode_error *error)
 {
     if (error->status == LODE_ERR_CANCELLED && interrupt_is_due())
@@ -108,7 +100,7 @@ static int build(const char *path, const char *target, const char *directory, co
     lode_status status = lode_build(&path, 1, target, &settings, NULL, &error);
     progress_clear(&b.progress);
     if (status == LODE_OK)
-        say_findings(&b, path);
+        damage_add(path, &b.findings);
     tally_free(&b.findings);
     return status == LODE_OK ? EXIT_DONE : failed(path, directory, &error);
 }
@@ -121,6 +113,7 @@ int measured_open(lode_database **db, const char *path, const shared_options *sh
     if (make_directory(directory) != EXIT_DONE)
         return EXIT_TROUBLE;
     snprintf(target, sizeof target, "%s/database", directory);
+    damage_check(&(damage_request){path, NULL, DAMAGE_READ_BYTES, shared->threads});
     int status = build(path, target, directory, shared);
     if (status == EXIT_DONE && lode_database_open(db, target, &error) != LODE_OK)
         status = report_error(path, &error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rec_session.h"
 
+#include "damage.h"
 #include "host.h"
 #include "moment.h"
 #include "output/report.h"
@@ -48,6 +49,7 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
     if (s->is_borrowed) {
         s->recording = open->recording;
         tally_merge(&s->opening, &open->opening, LODE_NOTE);
+        damage_attach(path, &s->opening, &s->reading);
         return EXIT_DONE;
     }
     options.strict = shared->strict;
@@ -60,7 +62,17 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
     progress_clear(&s->progress);
     if (status != LODE_OK && kind == LODE_STORE_DATABASE)
         return report("%s is a database; expected a recording", path);
-    return status == LODE_OK ? EXIT_DONE : store_unopened(path, &error);
+    if (status != LODE_OK)
+        return store_unopened(path, &error);
+    damage_check(&(damage_request){path, NULL, DAMAGE_READ_BYTES, shared->threads});
+    damage_attach(path, &s->opening, &s->reading);
+    return EXIT_DONE;
+}
+
+/* Notes are not damage; data always has them. */
+static lode_severity least_shown(const rec_session *s)
+{
+    return s->shared->verbose || s->shows_notes ? LODE_NOTE : LODE_WARNING;
 }
 
 void rec_close(rec_session *s)
@@ -68,6 +80,7 @@ void rec_close(rec_session *s)
     rec_free_calltree(s);
     rec_free_calls(s);
     progress_clear(&s->progress);
+    damage_detach(&s->opening, least_shown(s));
     tally_free(&s->opening);
     tally_free(&s->reading);
     free(s->tracks);
@@ -196,45 +209,4 @@ void rec_write_slice(out *o, const rec_session *s)
         out_fact_u64(o, "depth", s->slice.depth);
     if (s->slice.min_time)
         out_fact_u64(o, "min_time_ns", s->slice.min_time);
-}
-
-/* 'lode info' shows notes of opening; findings while reading affect the numbers. */
-static void gather_findings(tally *all, const rec_session *s, lode_severity least)
-{
-    *all = (tally){.cap = s->reading.cap};
-    tally_merge(all, &s->opening, LODE_WARNING);
-    tally_merge(all, &s->reading, least);
-}
-
-/* Notes are not damage; data always has them. */
-static lode_severity least_shown(const rec_session *s)
-{
-    return s->shared->verbose || s->shows_notes ? LODE_NOTE : LODE_WARNING;
-}
-
-void rec_say_findings(out *o, rec_session *s, int has_gap)
-{
-    tally all, shown;
-    gather_findings(&all, s, LODE_NOTE);
-    gather_findings(&shown, s, least_shown(s));
-    char *text = tally_text(&shown);
-    if (text[0] && has_gap)
-        out_gap(o);
-    if (text[0])
-        out_say(o, "%s (details: 'lode check --verbose %s')", text, s->path);
-    tally_write(o, &all);
-    free(text);
-    tally_free(&shown);
-    tally_free(&all);
-}
-
-void rec_say_merged_findings(out *o, rec_session *s)
-{
-    tally all;
-    gather_findings(&all, s, LODE_NOTE);
-    char *text = tally_text(&all);
-    if (text[0])
-        out_say(o, "%s (details: 'lode check --verbose' on each recording)", text);
-    free(text);
-    tally_free(&all);
 }

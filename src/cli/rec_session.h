@@ -86,11 +86,6 @@ char *rec_key(const rec_session *s, const char *word);
 
 /* JSON: members for the slice. */
 void rec_write_slice(out *o, const rec_session *s);
-/* Findings: a line of text, after an empty one if `has_gap`; a field of JSON. */
-void rec_say_findings(out *o, rec_session *s, int has_gap);
-/* The same, for what concerns several recordings. */
-void rec_say_merged_findings(out *o, rec_session *s);
-
 /*
  * Restricts the slice to tasks "TID,pid=PID,NAME" and traces "NUMBER,ID" of the options. EXIT_DONE,
  * or EXIT_TROUBLE after a message.

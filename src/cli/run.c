@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include "alloc.h"
+#include "damage.h"
 #include "help.h"
 #include "host.h"
 #include "job.h"
@@ -123,11 +124,18 @@ static int run_with_output(invocation *call)
     settings.store = call->kind == LODE_STORE_RECORDING      ? "recording"
                      : call->kind == LODE_STORE_MEASUREMENTS ? "measurements"
                                                              : "database";
+    settings.on_end = damage_write_rest;
     call->out = out_open(&settings);
     if (!call->out)
         return EXIT_TROUBLE;
+    damage_begin();
     int status = shared->help ? help_command(call->out, call->command) : call->command->run(call);
-    return out_close(call->out, status);
+    status = out_close(call->out, status);
+    /* A command that fails has said why. */
+    if (status != EXIT_TROUBLE)
+        damage_say(shared->verbose ? LODE_NOTE : LODE_WARNING);
+    damage_begin();
+    return status;
 }
 
 int command_run(const command_spec *command, int count, char **arguments)

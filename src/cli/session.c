@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "session.h"
 
+#include "damage.h"
 #include "host.h"
 #include "measured.h"
 #include "moment.h"
@@ -48,10 +49,14 @@ int session_open_metrics(session *s, const char *path, const shared_options *sha
     progress_init(&s->progress);
     const host_store *open = host_find_store(path);
     s->is_borrowed = open && open->db;
-    if (s->is_borrowed)
+    if (s->is_borrowed) {
         s->db = open->db;
-    else if (lode_database_open(&s->db, path, &error) != LODE_OK)
+        damage_add(path, &open->opening);
+    } else if (lode_database_open(&s->db, path, &error) != LODE_OK) {
         return store_unopened(path, &error);
+    } else {
+        damage_check(&(damage_request){path, s->db, DAMAGE_READ_BYTES, shared->threads});
+    }
     return parse_options(s);
 }
 

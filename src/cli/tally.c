@@ -23,20 +23,76 @@ static tally_entry *entry_of(tally *t, const char *rule, lode_severity severity)
 
 void tally_add(tally *t, const lode_finding *finding)
 {
-    entry_of(t, finding->rule, finding->severity)->count++;
+    tally_entry *entry = entry_of(t, finding->rule, finding->severity);
+    if (entry->count++ == 0)
+        snprintf(entry->example, sizeof entry->example, "%s%s%s", finding->file,
+                 finding->file[0] && finding->text[0] ? ": " : "", finding->text);
+    entry->or_more = t->cap && entry->count >= t->cap;
+}
+
+/* The entry for what another one has counted. */
+static tally_entry *entry_like(tally *t, const tally_entry *from)
+{
+    tally_entry *entry = entry_of(t, from->rule, from->severity);
+    if (entry->count == 0)
+        memcpy(entry->example, from->example, sizeof entry->example);
+    return entry;
 }
 
 void tally_merge(tally *t, const tally *from, lode_severity least)
 {
-    for (size_t i = 0; i < from->count; i++)
-        if (from->items[i].severity >= least)
-            entry_of(t, from->items[i].rule, from->items[i].severity)->count += from->items[i].count;
+    for (size_t i = 0; i < from->count; i++) {
+        if (from->items[i].severity < least)
+            continue;
+        tally_entry *entry = entry_like(t, &from->items[i]);
+        entry->count += from->items[i].count;
+        entry->or_more |= from->items[i].or_more;
+    }
+    t->total += from->total;
+}
+
+void tally_join(tally *t, const tally *from)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        tally_entry *entry = entry_like(t, &from->items[i]);
+        if (from->items[i].count <= entry->count)
+            continue;
+        entry->count = from->items[i].count;
+        entry->or_more = from->items[i].or_more;
+    }
+    t->total = from->total > t->total ? from->total : t->total;
 }
 
 void tally_free(tally *t)
 {
     free(t->items);
     *t = (tally){0};
+}
+
+/* ---- what it says ---- */
+
+int tally_has(const tally *t, lode_severity least)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (t->items[i].severity >= least)
+            return 1;
+    return 0;
+}
+
+uint64_t tally_count(const tally *t)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < t->count; i++)
+        sum += t->items[i].count;
+    return sum > t->total ? sum : t->total;
+}
+
+int tally_is_least(const tally *t)
+{
+    for (size_t i = 0; i < t->count && t->total == 0; i++)
+        if (t->items[i].or_more)
+            return 1;
+    return 0;
 }
 
 static int compare(const void *left, const void *right)
@@ -55,47 +111,56 @@ static void sort(tally *t)
         qsort(t->items, t->count, sizeof *t->items, compare);
 }
 
-static int is_capped(const tally *t, const tally_entry *entry)
+const tally_entry *tally_worst(tally *t)
 {
-    return t->cap && entry->count >= t->cap;
+    sort(t);
+    return t->count ? &t->items[0] : NULL;
+}
+
+static int is_of_level_full(const char *rule)
+{
+    for (size_t i = 0; i < lode_rule_count(); i++)
+        if (strcmp(lode_rule_at(i)->id, rule) == 0)
+            return lode_rule_at(i)->level == LODE_CHECK_FULL;
+    return 0;
+}
+
+int tally_needs_full(const tally *t)
+{
+    for (size_t i = 0; i < t->count; i++)
+        if (is_of_level_full(t->items[i].rule))
+            return 1;
+    return 0;
 }
 
 char *tally_text(tally *t)
 {
     size_t capacity = 64 + t->count * (sizeof t->items->rule + NUMBER_SIZE), used = 0;
     char *text = alloc_array(capacity, 1), number[NUMBER_SIZE];
-    uint64_t total = 0;
-    int is_least = 0;
+    uint64_t total = tally_count(t);
     sort(t);
-    for (size_t i = 0; i < t->count; i++) {
-        total += t->items[i].count;
-        is_least |= is_capped(t, &t->items[i]);
-    }
     if (total)
-        used = (size_t)snprintf(text, capacity, "%s%s: ", is_least ? "at least " : "",
+        used = (size_t)snprintf(text, capacity, "%s%s: ", tally_is_least(t) ? "at least " : "",
                                 COUNTED(total, "finding", "findings"));
     for (size_t i = 0; i < t->count; i++) {
         format_count(number, t->items[i].count);
         used += (size_t)snprintf(text + used, capacity - used, "%s%s%s %s", i ? ", " : "", number,
-                                 is_capped(t, &t->items[i]) ? "+" : "", t->items[i].rule);
+                                 t->items[i].or_more ? "+" : "", t->items[i].rule);
     }
     return text;
 }
 
-void tally_write(out *o, tally *t)
+void tally_write(out *o, tally *t, const char *store)
 {
-    if (out_format_of(o) != OUT_JSON)
-        return;
     sort(t);
-    json_line(o);
-    json_array(o, "findings");
     for (size_t i = 0; i < t->count; i++) {
         json_object(o, NULL);
+        if (store)
+            json_text(o, "store", store);
         json_text(o, "rule", t->items[i].rule);
         json_text(o, "severity", lode_severity_name(t->items[i].severity));
         json_u64(o, "count", t->items[i].count);
-        json_bool(o, "or_more", is_capped(t, &t->items[i]));
+        json_bool(o, "or_more", t->items[i].or_more);
         json_object_end(o);
     }
-    json_array_end(o);
 }

@@ -244,6 +244,47 @@ lode_status lode_raw_visit(lode_measurements **out, const char *path, const lode
 
 /* ---- checks ---- */
 
+/* Adds the sizes of files, those in directories of the store too, until there are enough. */
+/* NOLINTNEXTLINE(misc-no-recursion): one level */
+static lode_status add_sizes(const struct lode_folder *folder, bool is_inner, uint64_t most, uint64_t *sum,
+                             lode_error *error)
+{
+    struct lode_arena arena;
+    const char **names;
+    size_t count = 0;
+    lode_arena_init(&arena, SIZE_MAX);
+    lode_status status = lode_folder_list(folder, &arena, &names, &count, error);
+    for (size_t i = 0; i < count && status == LODE_OK && *sum <= most; i++) {
+        struct lode_folder inner;
+        uint64_t size = 0;
+        lode_status found = lode_folder_size(folder, names[i], &size, NULL);
+        *sum += found == LODE_OK ? size : 0;
+        if (found != LODE_ABSENT || is_inner ||
+            lode_folder_find_in(&inner, folder, names[i], NULL) != LODE_OK)
+            continue;
+        status = add_sizes(&inner, true, most, sum, error);
+        lode_folder_close(&inner);
+    }
+    lode_arena_free(&arena);
+    return status;
+}
+
+/* A large store is checked briefly if the options say so. */
+static lode_status limit_level(lode_check_options *options, const struct lode_folder *folder,
+                               lode_error *error)
+{
+    struct lode_folder unwatched = *folder;
+    uint64_t sum = 0;
+    if (options->most_bytes == 0)
+        return LODE_OK;
+    /* Only what is read must stay as it is. */
+    unwatched.watch = NULL;
+    LODE_TRY(add_sizes(&unwatched, false, options->most_bytes, &sum, error));
+    if (sum > options->most_bytes)
+        options->level = LODE_CHECK_QUICK;
+    return LODE_OK;
+}
+
 static lode_status check_in(const struct lode_folder *folder, const char *path,
                             const lode_check_options *given, lode_check_result *result, size_t result_size,
                             lode_error *error)
@@ -255,7 +296,10 @@ static lode_status check_in(const struct lode_folder *folder, const char *path,
     if (status == LODE_OK)
         status = find_format(&format, folder, path, error);
     if (status == LODE_OK)
+        status = limit_level(&options, folder, error);
+    if (status == LODE_OK)
         status = format->check(folder, &options, &own, error);
+    own.level = options.level;
     lode_result_give(result, result_size, &own, sizeof own);
     return status;
 }
@@ -279,6 +323,21 @@ lode_status lode_check_memory_sized(const lode_memory_file *files, size_t file_c
     struct lode_folder folder;
     lode_folder_open_memory(&folder, files, file_count);
     return check_in(&folder, "", options, result, result_size, error);
+}
+
+lode_status lode_database_check_sized(const lode_database *db, const char *path,
+                                      const lode_check_options *given, lode_check_result *result,
+                                      size_t result_size, lode_error *error)
+{
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    if (!db->is_read)
+        return lode_check_sized(path, given, result, result_size, error);
+    LODE_TRY(lode_options_take(&options, given, error));
+    for (size_t i = 0; i < db->found_count && options.on_finding; i++)
+        if (options.on_finding(options.user, &db->found[i]) != 0)
+            return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
+    lode_result_give(result, result_size, &db->found_result, sizeof db->found_result);
+    return LODE_OK;
 }
 
 /* Callers of these two functions, instead of the macros, use the result struct of 0.1. */

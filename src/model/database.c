@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <lode/guard.h>
 #include <stddef.h>
+#include <string.h>
 
 void lode_database_close(lode_database *db)
 {
@@ -19,6 +20,53 @@ void lode_database_close(lode_database *db)
 lode_status lode_database_intact(const lode_database *db, lode_error *error)
 {
     return lode_watch_check(db->watch, error);
+}
+
+/* Counts them, or copies them if there is an array. */
+struct keeping {
+    lode_database *db;
+    size_t count;
+    bool has_memory;
+};
+
+static const char *copy_text(lode_database *db, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = lode_arena_alloc(&db->arena, size, 1);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+static int keep_finding(void *user, const lode_finding *finding)
+{
+    struct keeping *self = user;
+    lode_database *db = self->db;
+    if (db->found == NULL) {
+        self->count++;
+        return 0;
+    }
+    lode_finding *copy = &db->found[db->found_count++];
+    *copy = *finding;
+    copy->file = copy_text(db, finding->file);
+    copy->text = copy_text(db, finding->text);
+    self->has_memory = copy->file && copy->text;
+    return !self->has_memory;
+}
+
+lode_status lode_database_keep_findings(lode_database *db, const struct lode_report *report,
+                                        lode_error *error)
+{
+    struct keeping keeping = {.db = db, .has_memory = true};
+    db->is_read = true;
+    db->found_result = report->result;
+    db->found_result.level = LODE_CHECK_FULL;
+    lode_report_each(report, keep_finding, &keeping);
+    if (keeping.count == 0)
+        return LODE_OK;
+    db->found = lode_arena_alloc(&db->arena, keeping.count, sizeof *db->found);
+    LODE_TRY_ALLOC(db->found, error);
+    lode_report_each(report, keep_finding, &keeping);
+    LODE_TRY_ALLOC(keeping.has_memory, error);
+    return LODE_OK;
 }
 
 LODE_GETTER(const char *, lode_database_format, lode_database, format);

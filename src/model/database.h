@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/watch.h"
 #include "model/context.h"
+#include "model/finding.h"
 #include "model/metric.h"
 #include <lode/block.h>
 #include <lode/check.h>
@@ -68,11 +69,21 @@ struct lode_database {
     size_t remark_count;
 
     struct lode_carried *carried; /* of an imported profile: what a database cannot hold */
+
+    /* What opening found, if it read everything. In the arena. */
+    bool is_read;
+    lode_finding *found;
+    size_t found_count;
+    lode_check_result found_result;
 };
 
 /* Fails: there is no such profile, context or trace line. */
 lode_status lode_database_no_item(const lode_database *db, lode_part part, const char *what, uint32_t index,
                                   uint32_t count, lode_error *error);
+
+/* Keeps what a reader that read everything has found. */
+lode_status lode_database_keep_findings(lode_database *db, const struct lode_report *report,
+                                        lode_error *error);
 
 #define LODE_PROFILE_SUMMARY 1u /* bit of a profile's flags */
 

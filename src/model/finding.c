@@ -8,7 +8,8 @@
 #include <string.h>
 
 enum {
-    FINDING_TEXT_MAX = 400
+    FINDING_TEXT_MAX = 400,
+    READ_MOST = 100 /* findings of a rule that a reader buffers */
 };
 
 struct listed_finding {
@@ -69,6 +70,27 @@ lode_status lode_report_keep(struct lode_report *report, const struct lode_repor
     return LODE_OK;
 }
 
+lode_status lode_report_read(struct lode_report *report, const lode_rule *rules, size_t rule_count,
+                             lode_error *error)
+{
+    const struct lode_report model = {.rules = rules, .rule_count = rule_count, .limit = READ_MOST};
+    LODE_TRY(lode_report_keep(report, &model, error));
+    report->stops = true;
+    return LODE_OK;
+}
+
+int lode_report_each(const struct lode_report *report, lode_finding_fn on_finding, void *user)
+{
+    int result = 0;
+    for (size_t i = 0; report->kept && i < report->kept->count && result == 0; i++) {
+        const struct listed_finding *kept = LODE_ARRAY_AT(report->kept, struct listed_finding, i);
+        const lode_rule *rule = &report->rules[kept->rule];
+        result =
+            on_finding(user, &(lode_finding){rule->id, rule->severity, kept->file, kept->offset, kept->text});
+    }
+    return result;
+}
+
 static void forget_kept(struct lode_report *report)
 {
     for (size_t i = 0; report->kept && i < report->kept->count; i++)
@@ -127,8 +149,9 @@ static lode_status pass_on(struct lode_report *report, unsigned rule, const char
 lode_status lode_report_add(struct lode_report *report, unsigned rule, const char *file, uint64_t offset,
                             const char *format, ...)
 {
-    bool strict = report->seen == NULL;
-    if (strict && report->rules[rule].severity != LODE_ERROR)
+    bool is_error = report->rules[rule].severity == LODE_ERROR;
+    bool strict = report->seen == NULL || (report->stops && is_error);
+    if (strict && !is_error)
         return LODE_OK;
     /* A damaged file can have millions: do not format what is only counted. */
     if (!strict && (report->seen[rule] >= report->limit || (!report->kept && !report->on_finding)))

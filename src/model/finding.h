@@ -16,6 +16,7 @@ struct lode_report {
     size_t rule_count;
     uint64_t *seen; /* per rule; NULL in a strict report */
     uint64_t limit; /* findings passed on per rule */
+    bool stops;     /* at the first error, like a strict one */
     lode_error *error;
 
     /* One of these is set, or neither in a strict report. */
@@ -34,6 +35,9 @@ lode_status lode_report_open(struct lode_report *report, const lode_rule *rules,
 /* For a reader: strict, or with a callback and no limit. */
 lode_status lode_report_begin(struct lode_report *report, const lode_rule *rules, size_t rule_count,
                               bool strict, lode_finding_fn on_finding, void *user, lode_error *error);
+/* For a reader that reads all: stops at the first error, and buffers the other findings. */
+lode_status lode_report_read(struct lode_report *report, const lode_rule *rules, size_t rule_count,
+                             lode_error *error);
 /* The number of findings so far. */
 static inline uint64_t report_count(const struct lode_report *report)
 {
@@ -41,6 +45,8 @@ static inline uint64_t report_count(const struct lode_report *report)
 }
 /* Buffers findings of a worker, to be passed on in order. Same rules and limit as `model`. */
 lode_status lode_report_keep(struct lode_report *report, const struct lode_report *model, lode_error *error);
+/* Calls back for each finding in the buffer; a non-zero return ends it. */
+int lode_report_each(const struct lode_report *report, lode_finding_fn on_finding, void *user);
 /* Passes on and clears the findings of `from`, and adds its counts. */
 lode_status lode_report_flush(struct lode_report *from, struct lode_report *to);
 void lode_report_close(struct lode_report *report);

@@ -23,6 +23,11 @@ CALL(check)
     return lode_check(database_path, options, NULL, error);
 }
 
+CALL(database_check)
+{
+    return lode_database_check(database, database_path, options, NULL, error);
+}
+
 CALL(check_memory)
 {
     lode_memory_file none = {"meta.db", "", 0};
@@ -604,6 +609,7 @@ static const struct entry {
     {"lode_change_points_find", call_change_points, &change_options, sizeof change_options},
     {"lode_check", call_check, &check_options, FIRST(lode_check_options)},
     {"lode_check_memory", call_check_memory, &check_options, FIRST(lode_check_options)},
+    {"lode_database_check", call_database_check, &check_options, FIRST(lode_check_options)},
     {"lode_compare", call_compare, &compare_options, sizeof compare_options},
     {"lode_compare_trees", call_compare_trees, &compare_tree_options, sizeof compare_tree_options},
     {"lode_comparison_by_profile", call_comparison_by_profile, &compare_by_profile_options,

@@ -9,6 +9,7 @@ import boxes as charts
 import db_reference as reference
 import db_source
 import db_window
+import findings
 import lodejson
 from db_model import Database
 
@@ -39,7 +40,7 @@ class Agreement:
         arguments = [self.lode, command, "--json", *map(str, options), str(self.path), *map(str, operands)]
         self.counts["commands"] += 1
         done = subprocess.run(arguments, capture_output=True, timeout=300)
-        if done.returncode or done.stderr:
+        if done.returncode or findings.without(done.stderr):
             raise Wrong(f"exit status {done.returncode}: {done.stderr.decode(errors='replace')[:300]}")
         return lodejson.loads(done.stdout)
 

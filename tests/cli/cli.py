@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[1:1] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
 from compare import parse_dump as parse_json  # noqa: E402,F401  strict: no key twice, no NaN
+import findings  # noqa: E402
 from tap import Tap  # noqa: E402
 
 SECONDS = 120
@@ -108,9 +109,9 @@ class Cli(Tap):
         return Result(done.returncode, *((text or b"").decode() for text in (done.stdout, done.stderr)))
 
     def json(self, *arguments, **options):
-        """The answer of a command that must succeed, without a word on standard error."""
+        """The answer of a command that must succeed, without a word on standard error but that a store has findings."""
         result = self.run(*arguments, "--json", **options)
-        if result.status != 0 or result.err:
+        if result.status != 0 or findings.without(result.err):
             raise ValueError(f"lode {' '.join(map(str, arguments))}: exit status {result.status}: {result.err}")
         return parse_json(result.out)
 

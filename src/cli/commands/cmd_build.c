@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
+#include "damage.h"
 #include "interrupt.h"
 #include "job.h"
 #include "measured.h"
@@ -262,14 +263,22 @@ static void write_stats(out *o, const char *target, const lode_build_result *res
 
 /* ---- the command ---- */
 
-static void say_findings(out *o, tally *findings, size_t recordings, const char *path)
+/* Small sources were checked, one by one; of others it is not known whose findings these are. */
+static void add_findings(const invocation *call, const tally *findings)
 {
-    char *text = tally_text(findings);
-    if (text[0] && recordings == 1)
-        out_say(o, "%s (details: 'lode check --verbose %s')", text, path);
-    else if (text[0])
-        out_say(o, "%s (details: 'lode check --verbose' on each recording)", text);
-    free(text);
+    if (call->operand_count == 1)
+        damage_add(call->operands[0], findings);
+    else if (!damage_is_known(call->operands, call->operand_count))
+        damage_add("the recordings", findings);
+}
+
+static int check_sources(const invocation *call)
+{
+    int status = EXIT_DONE;
+    for (size_t i = 0; i < call->operand_count && status == EXIT_DONE; i++)
+        status = damage_refuse(&(damage_request){
+            call->operands[i], NULL, DAMAGE_WRITE_BYTES / call->operand_count, call->shared->threads});
+    return status;
 }
 
 /* Options that are for one kind of store, which all are of. */
@@ -314,7 +323,8 @@ static int check_kinds(const invocation *call)
         if (kind != call->kind)
             return report("recordings and measurements cannot be built together: %s", call->operands[i]);
     }
-    return check_options(call);
+    int status = check_options(call);
+    return status == EXIT_DONE ? check_sources(call) : status;
 }
 
 /* What one rank does; the first one speaks. */
@@ -343,7 +353,8 @@ static int build_with(const invocation *call, lode_comm *comm)
     if (done != LODE_OK) {
         status = report_unwritten(options->target, &error);
     } else if (is_first) {
-        say_findings(call->out, &b.findings, call->operand_count, call->operands[0]);
+        add_findings(call, &b.findings);
+        damage_copied(options->target);
         say_sources(call->out, &result.sources);
         if (options->has_stats || options->shared.json)
             write_stats(call->out, options->target, &result);

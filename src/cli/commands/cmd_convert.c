@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
 #include "commands/rewrite.h"
+#include "damage.h"
 #include "formats.h"
 #include "interrupt.h"
 #include "output/report.h"
@@ -63,49 +64,11 @@ static int on_conversion(void *user, const char *phase, uint64_t done, uint64_t 
     return progress_report(&c->session->progress, phase, done, total);
 }
 
-/* Up to this size a check takes far less than a second; for larger ones it would be noticeable. */
-#define CHECKED_BYTES (UINT64_C(64) << 20)
-
-static uint64_t database_bytes(const lode_database *db)
-{
-    uint64_t bytes = 0;
-    for (int i = 0; i < LODE_PART_COUNT; i++)
-        bytes += lode_database_part_size(db, (lode_part)i);
-    return bytes;
-}
-
-/* Counts errors of the source, whose values are copied unchanged. Skips larger sources. */
-static lode_status count_damage(const session *s, uint64_t *errors, lode_error *error)
-{
-    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
-    lode_check_result result = {0};
-    options.level = LODE_CHECK_FULL;
-    options.threads = (unsigned)(s->shared->threads < 4096 ? s->shared->threads : 4096);
-    *errors = 0;
-    if (database_bytes(s->db) > CHECKED_BYTES)
-        return LODE_OK;
-    lode_status status = lode_check(s->path, &options, &result, error);
-    *errors = result.errors;
-    return status;
-}
-
-static void say_damage(const session *s, uint64_t errors, out *o)
-{
-    if (database_bytes(s->db) > CHECKED_BYTES)
-        out_say(o, "note: %s is too large to check during the conversion; run 'lode check --level full %s'",
-                s->path, s->path);
-    else if (errors > 0)
-        report(
-            "warning: %s has %s, which may be copied to the new store (details: 'lode check --level full %s')",
-            s->path, COUNTED(errors, "error", "errors"), s->path);
-}
-
 /* Nothing is printed when all went well: what was asked for is there. */
 static int convert(session *s, const convert_options *options, out *o)
 {
     conversion c = {s, o};
     lode_error error = {0};
-    uint64_t errors;
     lode_convert_options settings = LODE_CONVERT_OPTIONS_INIT;
     settings.force = options->force;
     settings.drop_unlisted = options->drop_unlisted;
@@ -117,12 +80,12 @@ static int convert(session *s, const convert_options *options, out *o)
     settings.user = &c;
     settings.to = family_of(options);
     /* Before anything is written: a source that cannot be read any more leaves nothing. */
-    if (count_damage(s, &errors, &error) != LODE_OK)
-        return session_error(s, &error);
+    if (damage_refuse(&(damage_request){s->path, s->db, DAMAGE_WRITE_BYTES, s->shared->threads}) != EXIT_DONE)
+        return EXIT_TROUBLE;
     interrupt_hold();
     if (lode_convert(s->db, options->target, &settings, &error) == LODE_OK) {
         progress_clear(&s->progress);
-        say_damage(s, errors, o);
+        damage_copied(options->target);
         return EXIT_DONE;
     }
     /* These are about what was read. */

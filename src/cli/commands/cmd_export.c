@@ -2,6 +2,7 @@
 #include "alloc.h"
 #include "command.h"
 #include "commands/export_list.h"
+#include "damage.h"
 #include "formats.h"
 #include "interrupt.h"
 #include "output/place.h"
@@ -223,6 +224,8 @@ static int export_metrics(session *s, const export_options *options, const char 
     settings.user = s;
     if (session_has_window(s) && session_window(s, &start, &settings.from, &settings.to) != EXIT_DONE)
         return EXIT_TROUBLE;
+    if (damage_refuse(&(damage_request){s->path, s->db, DAMAGE_WRITE_BYTES, s->shared->threads}) != EXIT_DONE)
+        return EXIT_TROUBLE;
     interrupt_hold();
     lode_status status = lode_export_database(s->db, place->path, &settings, &error);
     progress_clear(&s->progress);
@@ -271,6 +274,8 @@ static int export_recording(rec_session *s, const export_options *options, const
     settings.on_finding = on_recording_finding;
     settings.on_progress = rec_on_progress;
     settings.user = s;
+    if (damage_refuse(&(damage_request){s->path, NULL, DAMAGE_WRITE_BYTES, s->shared->threads}) != EXIT_DONE)
+        return EXIT_TROUBLE;
     interrupt_hold();
     lode_status status = lode_export_recording(s->recording, place->path, &settings, &error);
     progress_clear(&s->progress);
@@ -325,6 +330,8 @@ static int run_export(const invocation *call)
         return EXIT_TROUBLE;
     int status = call->kind == LODE_STORE_RECORDING ? run_recording(call, format, &place)
                                                     : run_database(call, format, &place);
+    if (status == EXIT_DONE)
+        damage_copied(options->target);
     place_close(&place, status == EXIT_DONE);
     return status;
 }

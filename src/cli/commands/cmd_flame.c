@@ -2,6 +2,7 @@
 #include "command.h"
 #include "commands/costs.h"
 #include "commands/flame.h"
+#include "damage.h"
 #include "filter.h"
 #include "output/place.h"
 #include "output/report.h"
@@ -216,7 +217,7 @@ static void print_calltree(const invocation *call, rec_session *s, const flame_p
     rec_write_slice(call->out, s);
     out_fact_real(call->out, "total_ns", picture->total);
     write_boxes(call->out, picture, call->options);
-    rec_say_findings(call->out, s, 0);
+    damage_write(call->out);
     out_end(call->out);
 }
 

@@ -2,6 +2,7 @@
 #include "alloc.h"
 #include "command.h"
 #include "commands/rewrite.h"
+#include "damage.h"
 #include "interrupt.h"
 #include "job.h"
 #include "output/progress.h"
@@ -124,6 +125,9 @@ static int open_databases(databases *d, const invocation *call)
         if (lode_database_open(&d->items[i], path, &error) != LODE_OK)
             return store_unopened(path, &error);
         d->count++;
+        damage_request request = {path, d->items[i], DAMAGE_WRITE_BYTES, call->shared->threads};
+        if (damage_refuse(&request) != EXIT_DONE)
+            return EXIT_TROUBLE;
         d->inputs[i] = (lode_merge_input){d->items[i], path, NULL};
         if (!options->labels)
             d->inputs[i].label = d->labels[i] = default_label(call, i);
@@ -173,7 +177,10 @@ static int merge_databases(const invocation *call, const databases *d, lode_comm
         interrupt_hold();
     lode_status done = lode_merge_databases(d->inputs, d->count, options->target, &settings, &error);
     progress_clear(&m.progress);
-    return done == LODE_OK ? EXIT_DONE : report_unwritten(options->target, &error);
+    if (done != LODE_OK)
+        return report_unwritten(options->target, &error);
+    damage_copied(options->target);
+    return EXIT_DONE;
 }
 
 static int merge_with(const invocation *call, lode_comm *comm)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
 #include "commands/replay_words.h"
+#include "damage.h"
 #include "output/json.h"
 #include "output/report.h"
 #include "rec_session.h"
@@ -149,7 +150,6 @@ static int replay_as_text(replay_job *job, int shows_times)
         out_say(job->out, "\nshowing %s; there are more (--limit 0 shows all)",
                 COUNTED(job->limit, "line", "lines"));
     replay_text_close(job->text);
-    rec_say_findings(job->out, s, !is_cut);
     return status;
 }
 
@@ -176,7 +176,7 @@ static int replay_as_rows(replay_job *job)
     int status = replay_into(job, write_row, job);
     out_table_end(job->out);
     write_row_count(job);
-    rec_say_findings(job->out, s, 0);
+    damage_write(job->out);
     out_end(job->out);
     return status;
 }

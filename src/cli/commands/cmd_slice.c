@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
 #include "commands/rewrite.h"
+#include "damage.h"
 #include "interrupt.h"
 #include "job.h"
 #include "output/report.h"
@@ -82,12 +83,15 @@ static int slice_with(session *s, const invocation *call, lode_comm *comm)
     slice.keep_contexts = options->keep_contexts;
     if (session_has_window(s) && session_window(s, &start, &slice.from, &slice.to) != EXIT_DONE)
         return EXIT_TROUBLE;
+    if (damage_refuse(&(damage_request){s->path, s->db, DAMAGE_WRITE_BYTES, s->shared->threads}) != EXIT_DONE)
+        return EXIT_TROUBLE;
     /* The first process has the output; the others have nothing to clear away. */
     if (job_is_first(comm))
         interrupt_hold();
     if (lode_slice_database(&input, options->target, &slice, &settings, &error) != LODE_OK)
         return report_failure(s, options, &error);
     progress_clear(&s->progress);
+    damage_copied(options->target);
     return EXIT_DONE;
 }
 

@@ -2,6 +2,7 @@
 #include "alloc.h"
 #include "commands/costs.h"
 #include "commands/source.h"
+#include "damage.h"
 #include "output/report.h"
 #include "rec_session.h"
 #include "session.h"
@@ -213,7 +214,7 @@ static int print_recording(const invocation *call, rec_session *s, const rec_row
         out_fact_u64(call->out, "total_ns", (uint64_t)work.costs.total);
         out_say(call->out, "Times of functions, at the lines of their definitions");
         source_print(call, target, &work.costs, UNIT_NANOSECONDS);
-        rec_say_findings(call->out, s, 0);
+        damage_write(call->out);
         out_end(call->out);
     }
     work_free(&work);

@@ -6,6 +6,7 @@
 #include "commands/trace_image.h"
 #include "commands/trace_save.h"
 #include "commands/trace_stacks.h"
+#include "damage.h"
 #include "moment.h"
 #include "output/report.h"
 #include "rec_session.h"
@@ -490,7 +491,7 @@ static int trace_recording(const invocation *call)
     } else if (status == EXIT_DONE && !options->at.is_given && !options->boxes) {
         out_begin(call->out, options->merge ? SCHEMA_TRACE_RECORDING_MERGED : SCHEMA_TRACE_RECORDING, s.path);
         print_trace(call, &d);
-        rec_say_findings(call->out, &s, 0);
+        damage_write(call->out);
         out_end(call->out);
     }
     drawing_free(&d);

@@ -4,6 +4,7 @@
 #include "commands/branches.h"
 #include "commands/costs.h"
 #include "commands/tree_metrics.h"
+#include "damage.h"
 #include "filter.h"
 #include "output/report.h"
 #include "rec_session.h"
@@ -441,7 +442,7 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
     out_fact_u64(o, "context_count", count);
     out_say(o, "%s in %s, %s\n", total, tracks, COUNTED(count, "call path", "call paths"));
     print_view(o, view, cost, &(tree_metrics){0}, options);
-    rec_say_findings(o, s, 0);
+    damage_write(o);
     out_end(o);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "commands/dump.h"
+#include "damage.h"
 #include "interrupt.h"
 #include "output/report.h"
 #include "stores.h"
@@ -271,6 +272,7 @@ int dump_measurements(out *o, const char *path, unsigned only)
     visitor.on_samples = only & DUMP_TRACES ? on_samples : NULL;
     visitor.on_end = on_end;
     visitor.user = &d;
+    damage_check(&(damage_request){.path = path, .most_bytes = DAMAGE_READ_BYTES});
     lode_status status = lode_raw_visit(&m, path, &visitor, &error);
     if (status == LODE_ERR_CANCELLED)
         return EXIT_TROUBLE; /* what ended it is said elsewhere */

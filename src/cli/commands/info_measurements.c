@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "commands/info.h"
+#include "damage.h"
 #include "output/json.h"
 #include "output/report.h"
 #include "stores.h"
@@ -391,6 +392,7 @@ int info_measurements(const invocation *call, int is_verbose)
     lode_error error = {0};
     if (lode_measurements_open(&m, path, &error) != LODE_OK)
         return store_unopened(path, &error);
+    damage_check(&(damage_request){path, NULL, DAMAGE_READ_BYTES, call->shared->threads});
     profile_sum sum = add_up(m);
     out_begin(o, SCHEMA_INFO_MEASUREMENTS, path);
     if (is_verbose)

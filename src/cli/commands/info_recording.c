@@ -3,6 +3,7 @@
 #include "commands/recording.h"
 
 #include "alloc.h"
+#include "damage.h"
 #include "output/json.h"
 #include "output/report.h"
 #include "rec_session.h"
@@ -260,7 +261,8 @@ static void print_json(out *o, rec_session *s, const track_sum *sum)
     for (uint32_t i = 0; i < lode_recording_module_count(s->recording); i++)
         json_text(o, NULL, lode_module_path(lode_recording_module(s->recording, i)));
     json_array_end(o);
-    tally_write(o, &s->opening);
+    damage_with_notes(&s->opening);
+    damage_write(o);
 }
 
 int info_recording(const invocation *call, int is_verbose)

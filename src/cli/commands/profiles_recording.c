@@ -3,6 +3,7 @@
 
 #include "alloc.h"
 #include "commands/spread.h"
+#include "damage.h"
 #include "output/report.h"
 #include "rec_session.h"
 #include "text/label.h"
@@ -149,7 +150,7 @@ static void print_tasks(out *o, rec_session *s, const lode_calls *calls)
         out_say(o, "No %s.", words);
     out_gap(o);
     spread_print(o, "distribution", &d, UNIT_NANOSECONDS);
-    rec_say_findings(o, s, 0);
+    damage_write(o);
     out_end(o);
     free(rows);
 }

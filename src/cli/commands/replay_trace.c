@@ -291,6 +291,5 @@ int replay_traces(out *o, rec_session *s, replay_words *words, const replay_trac
     free(t.open);
     if (status < 0)
         return rec_error(s, &error);
-    rec_say_findings(o, s, !is_cut);
     return EXIT_DONE;
 }

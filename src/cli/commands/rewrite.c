@@ -2,6 +2,7 @@
 #include "commands/rewrite.h"
 
 #include "alloc.h"
+#include "damage.h"
 #include "interrupt.h"
 #include "output/report.h"
 #include "rec_session.h"
@@ -69,10 +70,7 @@ static int rewrite(merger *m, const rewrite_request *request)
         return EXIT_TROUBLE;
     if (status != LODE_OK)
         return report_unwritten(request->target, &error);
-    if (m->count == 1)
-        rec_say_findings(m->out, s, 0);
-    else
-        rec_say_merged_findings(m->out, s);
+    damage_copied(request->target);
     return EXIT_DONE;
 }
 
@@ -83,6 +81,8 @@ static int open_recording(merger *m, const invocation *call, size_t index)
     int status = index == 0 ? rec_open_slice(s, path, call->shared) : rec_open(s, path, call->shared);
     m->count++;
     s->shows_notes = 1;
+    if (status == EXIT_DONE)
+        status = damage_refuse(&(damage_request){path, NULL, DAMAGE_WRITE_BYTES, call->shared->threads});
     m->recordings[index] = s->recording;
     return status;
 }
@@ -98,8 +98,6 @@ int rewrite_recordings(const invocation *call, const rewrite_request *request)
     m.recordings = alloc_array(call->operand_count, sizeof *m.recordings);
     for (size_t i = 0; i < call->operand_count && status == EXIT_DONE; i++)
         status = open_recording(&m, call, i);
-    for (size_t i = 1; i < m.count; i++)
-        tally_merge(&m.sessions[0].opening, &m.sessions[i].opening, LODE_NOTE);
     if (status == EXIT_DONE)
         status = rewrite(&m, request);
     for (size_t i = 0; i < m.count; i++)

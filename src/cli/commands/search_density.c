@@ -2,6 +2,7 @@
 /* Requests by start and duration: cells for scripts, a chart for people. */
 #include "alloc.h"
 #include "commands/recording.h"
+#include "damage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,6 +144,6 @@ void search_density(out *o, rec_session *s, const lode_density *density)
         write_chart(o, density);
     else
         out_say(o, "None found.");
-    rec_say_findings(o, s, 0);
+    damage_write(o);
     out_end(o);
 }

@@ -2,6 +2,7 @@
 /* Requests by the values of attributes of their outermost calls. */
 #include "alloc.h"
 #include "commands/recording.h"
+#include "damage.h"
 #include "output/json.h"
 
 #include <stdio.h>
@@ -202,7 +203,7 @@ void search_groups(out *o, rec_session *s, const lode_search *search, const sear
         write_group(o, keys, &groups[i]);
     out_table_end(o);
     out_shown(o, shown, group_count, "values");
-    rec_say_findings(o, s, 0);
+    damage_write(o);
     out_end(o);
     close_columns(&columns);
     free(groups);

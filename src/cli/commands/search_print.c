@@ -2,6 +2,7 @@
 #include "commands/recording.h"
 
 #include "alloc.h"
+#include "damage.h"
 #include "output/escape.h"
 #include "output/json.h"
 #include "output/report.h"
@@ -344,7 +345,7 @@ void search_print(out *o, rec_session *s, const lode_search *search, const lode_
     out_shown(o, count, lode_search_found(search), noun_of(s));
     if (count > 0)
         say_next_step(o, s, lode_search_at(search, 0));
-    rec_say_findings(o, s, 1);
+    damage_write(o);
     out_end(o);
     label_free(&p.label);
 }

@@ -2,6 +2,7 @@
 /* `lode top --by kind` on recordings: what calls of each kind of function took. */
 #include "commands/recording.h"
 
+#include "damage.h"
 #include "output/report.h"
 #include "rec_session.h"
 #include "text/label.h"
@@ -54,7 +55,7 @@ static void print_kinds(out *o, rec_session *s, const lode_cost *cost, const lod
     out_shown(o, shown, count, "rows");
     if (count == 0)
         out_say(o, "No calls.");
-    rec_say_findings(o, s, 0);
+    damage_write(o);
     out_end(o);
     label_free(&l);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "commands/recording.h"
 
+#include "damage.h"
 #include "filter.h"
 #include "output/report.h"
 #include "rec_session.h"
@@ -160,7 +161,7 @@ static void print_calls(out *o, rec_session *s, const rec_rows *rows, lode_calls
     filter_say_hidden(o, rows->hidden);
     if (count == 0)
         out_say(o, "No calls.");
-    rec_say_findings(o, s, 0);
+    damage_write(o);
     out_end(o);
     label_free(&l);
 }
@@ -235,7 +236,7 @@ static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows
         out_say(o, "%s '%s'", COUNTED(name->functions, "function matches", "functions match"), name->text);
     if (count == 0)
         out_say(o, "No recorded callees.");
-    rec_say_findings(o, s, 0);
+    damage_write(o);
     out_end(o);
     label_free(&l);
 }

@@ -56,6 +56,7 @@ out *out_open(const out_settings *settings)
     o->backend = backends[settings->format];
     o->file = settings->file && strcmp(settings->file, "-") != 0 ? settings->file : NULL;
     o->store_key = settings->store;
+    o->on_end = settings->on_end;
     o->label_width = LABEL_WIDTH;
     o->is_first = 1;
     if (o->file && out_file_open(&o->target, o->file) != 0) {
@@ -334,6 +335,8 @@ void out_begin(out *o, out_schema schema, const char *store)
 
 void out_end(out *o)
 {
+    if (o->on_end)
+        o->on_end(o);
     o->backend->end(o);
 }
 

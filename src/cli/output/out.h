@@ -31,6 +31,8 @@ typedef struct out_settings {
     int color;         /* COLOR_... */
     const char *file;  /* NULL, "-": standard output */
     const char *store; /* what JSON calls the store: "database", "recording" */
+    /* Adds what an answer ends with; NULL: nothing. */
+    void (*on_end)(out *o);
 } out_settings;
 
 /* NULL after a message on standard error. A file gets its name only when out_close succeeds. */

@@ -68,7 +68,8 @@ struct out {
     int error;             /* errno of the first write that failed */
     const char *file;      /* as the user calls it */
     const char *store_key; /* what a store is called */
-    out_file target;       /* if there is a file */
+    void (*on_end)(out *o);
+    out_file target; /* if there is a file */
     int has_color, is_utf8;
     unsigned width;     /* 0: no bound */
     size_t label_width; /* of entries */

@@ -3,6 +3,7 @@
 #include "stores.h"
 #include "alloc.h"
 #include "cache.h"
+#include "damage.h"
 #include "option.h"
 #include "output/report.h"
 #include "view/view.h"
@@ -141,6 +142,9 @@ static void open_store(opening *o)
         store_unopened(store->path, &error);
     else
         find_interval(store);
+    if (status == LODE_OK)
+        damage_count(&(damage_request){store->path, store->open.db, DAMAGE_WRITE_BYTES, 0},
+                     &store->open.opening);
     host_set(NULL);
     pthread_mutex_lock(&o->server->lock);
     store->state = status == LODE_OK ? VIEW_READY : VIEW_FAILED;

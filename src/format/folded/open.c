@@ -362,11 +362,20 @@ static lode_status open_stacks(lode_database **out, const struct lode_folder *fo
 {
     struct folded_reader reader;
     struct lode_report report;
-    lode_report_strict(&report, lode_folded_rules, error);
-    lode_status status = open_reader(&reader, &report) ? LODE_OK : lode_fail_memory(error);
+    lode_database *db = NULL;
+    lode_status status = lode_report_read(&report, lode_folded_rules, FOLDED_RULES, error);
+    if (!open_reader(&reader, &report))
+        status = lode_fail_memory(error);
     if (status == LODE_OK)
-        status = read_stacks(&reader, folder, LODE_CHECK_FULL, out);
+        status = read_stacks(&reader, folder, LODE_CHECK_FULL, &db);
+    if (status == LODE_OK)
+        status = lode_database_keep_findings(db, &report, error);
     close_reader(&reader);
+    lode_report_close(&report);
+    if (status != LODE_OK)
+        lode_database_close(db);
+    else
+        *out = db;
     return status;
 }
 

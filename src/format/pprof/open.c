@@ -92,11 +92,20 @@ static lode_status open_profile(lode_database **out, const struct lode_folder *f
 {
     struct pprof_reader reader;
     struct lode_report report;
-    lode_report_strict(&report, lode_pprof_rules, error);
-    lode_status status = open_reader(&reader, &report) ? LODE_OK : lode_fail_memory(error);
+    lode_database *db = NULL;
+    lode_status status = lode_report_read(&report, lode_pprof_rules, PPROF_RULE_COUNT, error);
+    if (!open_reader(&reader, &report))
+        status = lode_fail_memory(error);
     if (status == LODE_OK)
-        status = read_profile(&reader, folder, LODE_CHECK_FULL, out);
+        status = read_profile(&reader, folder, LODE_CHECK_FULL, &db);
+    if (status == LODE_OK)
+        status = lode_database_keep_findings(db, &report, error);
     close_reader(&reader);
+    lode_report_close(&report);
+    if (status != LODE_OK)
+        lode_database_close(db);
+    else
+        *out = db;
     return status;
 }
 

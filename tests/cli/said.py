@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every command says what is wrong with a store: one line on standard error, a field in JSON. Stores are made here."""
+
+import contextlib
+import os
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+import cli
+import findings
+
+SQL = "select count(*) from metric"
+# On any database; {} is the store.
+QUESTIONS = (["info", "{}"], ["top", "{}"], ["tree", "{}"], ["profiles", "{}"], ["context", "{}", "1"], ["flame", "{}", "--json"], ["diagnose", "{}"],
+             ["sql", "{}", SQL], ["search", "{}", "a"], ["source", "{}"], ["efficiency", "{}"], ["dump", "{}", "--only", "meta"])
+WRITERS = (["convert", "{}", "-o", "new"], ["slice", "{}", "-o", "new"], ["merge", "{}", "{}", "-o", "new"],
+           ["export", "{}", "-o", "new.pb.gz"], ["export", "{}", "-o", "new.sqlite"], ["export", "{}", "--format", "csv", "-o", "new"])
+FOLDED = {"bad-line": "a;b 3\nnothing\na;c 4\n", "no-number": "a;b x\na 1\n", "negative": "a -1\nb 10\nc 3\n",
+          "nul": "a\0;b 3\nw 13835058055282163712\nw 2\n"}
+
+
+@contextlib.contextmanager
+def made(program, *words):
+    """A synthetic store `db`, and the folder it is in."""
+    with tempfile.TemporaryDirectory() as folder:
+        if words:
+            program.run("synth", *words, "-o", "db", cwd=folder)
+        yield Path(folder)
+
+
+def database(program):
+    return made(program, "database", "--profiles", "3", "--contexts", "60", "--samples", "20")
+
+
+def first_block(data):
+    """Of profile.db: where the records of profiles are, and the places of values and of groups of the summary."""
+    table, = struct.unpack_from("<Q", data, 0x18)
+    profiles, = struct.unpack_from("<Q", data, table)
+    values, groups = struct.unpack_from("<Q", data, profiles + 8)[0], struct.unpack_from("<Q", data, profiles + 24)[0]
+    return values, groups
+
+
+def spoil(folder, offset, layout, value):
+    """Writes a number at an offset of profile.db."""
+    path = folder / "db" / "profile.db"
+    data = bytearray(path.read_bytes())
+    struct.pack_into(layout, data, offset(data), value)
+    path.write_bytes(data)
+
+
+def says_it(program, folder, words, store, count):
+    """The command answers, and its only line on standard error is about the store."""
+    words = [word.replace("{}", store) for word in words]
+    result = program.run(*words, cwd=folder)
+    fits = result.status == 0 and findings.LINE.fullmatch(result.err) and f"lode: {store}: {count} finding" in result.err
+    program.check(fits, f"lode {' '.join(words)} says what is wrong", [result.status, result.err])
+    return result
+
+
+def remove(folder):
+    for name in ("new", "new.pb.gz", "new.sqlite"):
+        path = folder / name
+        for inner in path.glob("*") if path.is_dir() else ():
+            inner.unlink() if inner.is_file() else [deeper.unlink() for deeper in inner.glob("*")] and inner.rmdir()
+        path.rmdir() if path.is_dir() else path.exists() and path.unlink()
+
+
+def a_value_that_is_merely_wrong(program):
+    """Nothing but a check of what numbers mean sees it. All commands say so; a sound database is passed in silence."""
+    with database(program) as folder:
+        for words in QUESTIONS:
+            result = program.run(*(word.replace("{}", "db") for word in words), cwd=folder)
+            program.equal((result.status, result.err), (0, ""), f"lode {words[0]}: nothing is said of a sound database")
+        spoil(folder, lambda data: first_block(data)[0] + 2, "<d", 12345.5)
+        count = cli.parse_json(program.run("check", "--level", "full", "--json", "db", cwd=folder).out)["result"]["errors"]
+        for words in QUESTIONS:
+            says_it(program, folder, words, "db", count)
+        for words in WRITERS:
+            result = says_it(program, folder, words, "db", count)
+            program.check(f"findings copied to {words[-1]}, such as" in result.err or count == 1, f"lode {words[0]}: how many are copied", [result.err])
+            remove(folder)
+        result = program.run("compare", "db", "db", cwd=folder)
+        program.check(result.status == 0 and findings.LINE.fullmatch(result.err), "lode compare says it once for a store", [result])
+        for command in ("top", "tree", "info", "diagnose", "profiles", "flame"):
+            answer = program.json(command, "db", cwd=folder)
+            program.check(sum(row["count"] for row in answer["findings"]) == count, f"lode {command} --json has findings", [answer.get("findings")])
+
+
+def a_block_that_cannot_be_read(program):
+    """Who writes a store refuses it, also those who would compute the summary again."""
+    with database(program) as folder:
+        spoil(folder, lambda data: first_block(data)[1] + 16, "<Q", 1 << 32)
+        for words in WRITERS:
+            result = program.run(*(word.replace("{}", "db") for word in words), cwd=folder)
+            program.check(result.status == 2 and "of a block that has" in result.err and result.err.count("\n") == 1
+                          and not (folder / words[-1]).exists(), f"lode {words[0]} -o {words[-1]} refuses it", [result])
+
+
+def imports(program):
+    """Lines that are passed over and numbers that are changed, in folded stacks and in a profile of pprof."""
+    with made(program) as folder:
+        for name, text in FOLDED.items():
+            store = f"{name}.folded"
+            (folder / store).write_text(text, encoding="utf-8")
+            result = cli.parse_json(program.run("check", "--level", "full", "--json", store, cwd=folder).out)["result"]
+            for words in (["top", "{}"], ["sql", "{}", SQL], ["export", "{}", "-o", "new.pb.gz"], ["convert", "{}", "-o", "new"]):
+                says_it(program, folder, words, store, result["errors"] + result["warnings"])
+                remove(folder)
+        (folder / "a.folded").write_text("a;b 3\n", encoding="utf-8")
+        program.run("export", "a.folded", "-o", "a.pb.gz", cwd=folder)
+        with open(folder / "a.pb.gz", "ab") as stream:
+            stream.write(b"more")
+        for words in (["top", "{}"], ["tree", "{}"], ["merge", "{}", "-o", "new"]):
+            says_it(program, folder, words, "a.pb.gz", 1)
+
+
+def recordings(program):
+    for words, pattern in ((["--records", "600", "--tasks", "3"], "[0-9]*.dat"), (["--format", "zorka", "--records", "400", "--functions", "20"], "*/traces.dat")):
+        with made(program, "recording", *words) as folder:
+            path = sorted((folder / "db").glob(pattern))[0]
+            os.truncate(path, path.stat().st_size - 5)
+            result = cli.parse_json(program.run("check", "--level", "full", "--json", "db", cwd=folder).out)["result"]
+            count = result["errors"] + result["warnings"]
+            for command in (["info", "{}"], ["top", "{}"], ["tree", "{}"], ["profiles", "{}"], ["diagnose", "{}"], ["sql", "{}", "select count(*) from call"],
+                            ["replay", "{}"], ["flame", "{}", "--json"], ["search", "{}"], ["export", "{}", "--format", "folded", "-o", "new.folded"], ["slice", "{}", "-o", "new"]):
+                result = program.run(*(word.replace("{}", "db") for word in command), cwd=folder)
+                program.check(result.status == 0 and findings.LINE.fullmatch(result.err) and count > 0,
+                              f"lode {command[0]} of a recording says what is wrong", [result.err, count])
+
+
+if __name__ == "__main__":
+    sys.exit(cli.main(__doc__, a_value_that_is_merely_wrong, a_block_that_cannot_be_read, imports, recordings))
