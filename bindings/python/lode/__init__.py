@@ -14,9 +14,9 @@ from .answers import Check, ComparedTree, Comparison, Flame, Timeline, Tree
 from .diagnosis import Diagnosis
 from .store import Context, Database, Metric, Recording, TraceStore, build, check, compare, merge, open, sql
 from .table import Table
-from .writing import export_formats
+from .writing import LodeWarning, export_formats
 
 __version__ = _lode.version
 __all__ = ["Check", "ComparedTree", "Comparison", "Context", "Corrupt", "Database", "Diagnosis", "Error", "FileError", "FileIsDirectory", "FileMissing", "FileRefused",
-           "FileThere", "Flame", "Metric", "NoDirectory", "NotFound", "Recording", "Table", "Timeline", "TraceStore", "Tree", "Unsupported",
+           "FileThere", "Flame", "LodeWarning", "Metric", "NoDirectory", "NotFound", "Recording", "Table", "Timeline", "TraceStore", "Tree", "Unsupported",
            "build", "check", "compare", "export_formats", "merge", "open", "sql"]

@@ -9,7 +9,7 @@ from .context import BY, Context, Contexts, Metric, Metrics, choose, form_of, pa
 from .diagnosis import Diagnosed, Grouped
 from .table import StoreTable, Table, column_of, need_numpy, numpy, with_none
 from .text import amount, moment, shown, unit_of, utc
-from .writing import Writing, warn
+from .writing import Writing, warn, warn_of_store
 
 CACHED_COSTS = 8
 SORTS = {"exclusive": 0, "inclusive": 1, "name": 2}
@@ -447,8 +447,8 @@ class TraceStore(Recording):
 def open(path, threads=0, progress=None):
     """Opens a store: a Database, a Recording or a TraceStore, by what is there."""
     path = os.fsdecode(path)
-    store, kind, findings = _lode.open(path, threads, _reporter(progress))
-    warn(path, findings)
+    store, kind, findings, count = _lode.open(path, threads, _reporter(progress))
+    warn_of_store(path, findings, count)
     info = _lode.info(store)
     made = (Database if kind == "database" else TraceStore if info["requests"] else Recording)(path, store, info)
     made._findings = sum(severity != "note" for severity in findings["severity"])

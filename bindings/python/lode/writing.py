@@ -12,12 +12,28 @@ COMPRESSIONS = {"default": 0, "none": 1, "gzip": 2, "zstd": 3}
 WARNING_WIDTH = 1000
 
 
+class LodeWarning(UserWarning):
+    """Something is wrong with a store, or is lost: answers may differ."""
+
+
+def warn_of_store(path, findings, count):
+    """One warning for a store that was opened, with the worst of its findings; `count`: of all, if a check counted them."""
+    import warnings
+    found = [(severity != "error", f"{rule} ({text})") for severity, rule, text in zip(findings["severity"], findings["rule"], findings["text"])
+             if severity != "note"]
+    if found:
+        count = max(count, len(found))
+        worst = min(found, key=lambda one: one[0])[1]
+        warnings.warn(shown(f"{path}: {count:,} finding{'' if count == 1 else 's'}, such as {worst}; lode.check lists them", WARNING_WIDTH),
+                      LodeWarning, stacklevel=3)
+
+
 def warn(path, findings, level=4):
     """Findings as warnings; notes are none."""
     import warnings
     for severity, rule, text in zip(findings["severity"], findings["rule"], findings["text"]):
         if severity != "note":
-            warnings.warn(shown(f"{path}: {text} [{rule}]", WARNING_WIDTH), stacklevel=level)
+            warnings.warn(shown(f"{path}: {text} [{rule}]", WARNING_WIDTH), LodeWarning, stacklevel=level)
 
 
 def export_formats():

@@ -146,12 +146,38 @@ typedef struct open_job {
     unsigned threads;
     lode_database *db;
     lode_recording *recording;
-    lp_findings findings;
+    lp_findings findings, checked; /* of opening, and of a check */
+    bool is_checked;               /* at level full: it found what opening did, too */
+    uint64_t count;                /* warnings and errors that the check counted */
 } open_job;
 
 static int on_finding(void *user, const lode_finding *finding)
 {
     return lp_findings_add(&((open_job *)user)->findings, finding);
+}
+
+static int on_checked(void *user, const lode_finding *finding)
+{
+    return lp_findings_add(&((open_job *)user)->checked, finding);
+}
+
+/* As the program does: a small store is checked, as reading does not see what is merely wrong. */
+#define CHECKED_BYTES (UINT64_C(16) << 20)
+
+/* A check that fails says nothing: questions meet the same trouble. */
+static void check_opened(open_job *open)
+{
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result result = {0};
+    options.level = LODE_CHECK_FULL;
+    options.most_bytes = CHECKED_BYTES;
+    options.threads = open->threads;
+    options.on_finding = on_checked;
+    options.user = open;
+    lode_status status = open->db ? lode_database_check(open->db, open->path, &options, &result, NULL)
+                                  : lode_check(open->path, &options, &result, NULL);
+    open->is_checked = status == LODE_OK && result.level == LODE_CHECK_FULL;
+    open->count = result.errors + result.warnings;
 }
 
 static lode_status run_open(lp_job *job)
@@ -162,10 +188,13 @@ static lode_status run_open(lp_job *job)
     options.on_progress = lp_job_progress;
     options.user = open;
     options.threads = open->threads;
-    return lode_open(&open->db, &open->recording, NULL, open->path, &options, &job->error);
+    lode_status status = lode_open(&open->db, &open->recording, NULL, open->path, &options, &job->error);
+    if (status == LODE_OK)
+        check_opened(open);
+    return status;
 }
 
-/* open(path, threads, progress) -> (Store, "database" or "recording", findings) */
+/* open(path, threads, progress) -> (Store, "database" or "recording", findings, how many) */
 static PyObject *module_open(PyObject *module, PyObject *arguments)
 {
     PyObject *path = NULL, *result = NULL;
@@ -176,19 +205,23 @@ static PyObject *module_open(PyObject *module, PyObject *arguments)
     open.path = PyBytes_AsString(path);
     bool is_good = lp_job_run(module, &open.job);
     lp_store *store = is_good ? PyObject_New(lp_store, lp_state_of(module)->store) : NULL;
-    PyObject *findings = lp_findings_close(&open.findings);
+    PyObject *opening = lp_findings_close(&open.findings), *checked = lp_findings_close(&open.checked);
+    PyObject *findings = open.is_checked ? checked : opening;
     if (store) {
         store->db = open.db;
         store->recording = open.recording;
         store->users = 0;
         store->is_closing = false;
-        result = findings ? Py_BuildValue("OsO", store, open.db ? "database" : "recording", findings) : NULL;
+        result = findings ? Py_BuildValue("OsOK", store, open.db ? "database" : "recording", findings,
+                                          (unsigned long long)open.count)
+                          : NULL;
     } else {
         lode_database_close(open.db);
         lode_recording_close(open.recording);
     }
     Py_XDECREF((PyObject *)store);
-    Py_XDECREF(findings);
+    Py_XDECREF(opening);
+    Py_XDECREF(checked);
     Py_DECREF(path);
     return result;
 }
