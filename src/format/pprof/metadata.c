@@ -118,7 +118,7 @@ lode_status lode_pprof_add_metrics(struct pprof_reader *reader)
 static bool is_program(const struct pprof_reader *reader, const struct pprof_mapping *mapping)
 {
     const char *name = lode_strings_at(&reader->import.frames.strings, mapping->name);
-    return mapping->has_file && name[0] != '[' && strstr(name, ".so") == NULL;
+    return mapping->has_file && name && name[0] != '[' && strstr(name, ".so") == NULL;
 }
 
 /* The first mapping that looks like a program. Each name is looked at once. */
