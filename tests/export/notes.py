@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+import findings  # noqa: E402
 from pprof_reader import write  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -75,7 +76,8 @@ def make_stores(program):
 
 
 def lines_of(result):
-    return [line for line in result.stderr.splitlines() if line]
+    """What is lost; findings of the source are said in a line of their own."""
+    return [line for line in findings.without(result.stderr).splitlines() if line]
 
 
 def notes_are_those_of_the_table(tap, program):
