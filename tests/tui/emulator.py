@@ -162,8 +162,9 @@ class Terminal:
         return self.status
 
     def is_restored(self):
-        """The settings of the terminal are as before, and the first screen is back."""
-        return termios.tcgetattr(self.inner) == self.before and self.raw.rstrip().endswith((b"\x1b[?1l\x1b>", b"\x1b[?1049l\r\x1b[?1l\x1b>")) \
+        """The settings of the terminal are as before, and the first screen is back; what is wrong with the store may be said on it."""
+        raw = re.sub(rb"lode: [^\x1b]* lists them\s*$", b"", self.raw)
+        return termios.tcgetattr(self.inner) == self.before and raw.rstrip().endswith((b"\x1b[?1l\x1b>", b"\x1b[?1049l\r\x1b[?1l\x1b>")) \
             and b"\x1b[?1049l" in self.raw
 
     def close(self):
