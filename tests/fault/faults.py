@@ -181,6 +181,8 @@ class Bench:
 
     def source(self, scenario):
         """Of a trace store, itself rather than the directory of stores, which is not known for one if it cannot be listed."""
+        if MEASURED in scenario.arguments:
+            return MEASUREMENTS
         return os.path.join(self.made[scenario.kind, "new"], *(["000000"] if scenario.kind == STORE else []))
 
     def arguments(self, scenario, parent):
