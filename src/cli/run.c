@@ -130,7 +130,7 @@ static int run_with_output(invocation *call)
         return EXIT_TROUBLE;
     damage_begin();
     int status = shared->help ? help_command(call->out, call->command) : call->command->run(call);
-    status = out_close(call->out, status);
+    status = report_lost(out_close(call->out, status));
     /* A command that fails has said why. */
     if (status != EXIT_TROUBLE)
         damage_say(shared->verbose ? LODE_NOTE : LODE_WARNING);
@@ -162,7 +162,7 @@ int command_run(const command_spec *command, int count, char **arguments)
         if (status == EXIT_DONE && !call.shared->help)
             status = find_kind(&call, &operands);
         if (status == EXIT_DONE)
-            status = report_lost(run_with_output(&call));
+            status = run_with_output(&call);
     }
     free(operands.found);
     free(parsed.operands);

@@ -57,6 +57,7 @@ struct lode_database {
     struct lode_context_tree tree;
     bool points_lost;  /* point values at unlisted contexts may be missing */
     bool names_metric; /* the store names its default metric */
+    bool is_read;      /* opening read everything: `found` has all findings */
     uint32_t default_metric;
 
     uint32_t profile_count;
@@ -70,8 +71,7 @@ struct lode_database {
 
     struct lode_carried *carried; /* of an imported profile: what a database cannot hold */
 
-    /* What opening found, if it read everything. In the arena. */
-    bool is_read;
+    /* What opening found, if it read everything (is_read). In the arena. */
     lode_finding *found;
     size_t found_count;
     lode_check_result found_result;

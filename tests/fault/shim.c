@@ -356,6 +356,12 @@ SHIM int ftruncate64(int fd, off64_t size)
     return judge_fd("ftruncate64", CLASS_ROOM, fd) == FAIL ? -1 : real(fd, size);
 }
 
+SHIM int fchmod(int fd, mode_t mode)
+{
+    REAL(int(int, mode_t), "fchmod")
+    return judge_fd("fchmod", CLASS_OTHER, fd) == FAIL ? -1 : real(fd, mode);
+}
+
 SHIM int fallocate64(int fd, int mode, off64_t offset, off64_t size)
 {
     REAL(int(int, int, off64_t, off64_t), "fallocate64")
