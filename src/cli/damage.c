@@ -215,7 +215,7 @@ int damage_is_known(const char *const *paths, size_t count)
 void damage_copied(const char *target)
 {
     free(stores.target);
-    stores.target = copy_text(target);
+    stores.target = copy_text(strcmp(target, "-") == 0 ? "standard output" : target);
 }
 
 /* ---- saying it ---- */

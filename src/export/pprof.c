@@ -115,26 +115,39 @@ static lode_status put_string(struct pprof *pprof, unsigned field, const char *t
     return LODE_OK;
 }
 
+/* The number of text of a store or a user, without control characters. */
+static lode_status clean_number(struct pprof *pprof, const char *text, uint32_t *number, lode_error *error)
+{
+    char *copy = strdup(text);
+    LODE_TRY_ALLOC(copy, error);
+    lode_export_clean(copy);
+    bool is_put = lode_strings_put(&pprof->strings, copy, number);
+    free(copy);
+    LODE_TRY_ALLOC(is_put, error);
+    return LODE_OK;
+}
+
+/* Like put_string, for such text. */
+static lode_status put_clean(struct pprof *pprof, unsigned field, const char *text, lode_error *error)
+{
+    uint32_t number;
+    LODE_TRY(clean_number(pprof, text, &number, error));
+    if (number > 0)
+        wire_uint(&pprof->wire, field, number);
+    return LODE_OK;
+}
+
 /* The same for an interned string of an import, read once: a long one may be in every sample. */
 static lode_status put_carried(struct pprof *pprof, unsigned field, const char *text, lode_error *error)
 {
     bool added;
     uint32_t *number = lode_map_add(&pprof->known, (uint64_t)(uintptr_t)text, LODE_NO_NUMBER, &added);
-    LODE_TRY_ALLOC(number && (!added || lode_strings_put(&pprof->strings, text, number)), error);
+    LODE_TRY_ALLOC(number, error);
+    if (added)
+        LODE_TRY(clean_number(pprof, text, number, error));
     if (*number > 0)
         wire_uint(&pprof->wire, field, *number);
     return LODE_OK;
-}
-
-/* The same for text of a store or a user. */
-static lode_status put_clean(struct pprof *pprof, unsigned field, const char *text, lode_error *error)
-{
-    char *copy = strdup(text);
-    LODE_TRY_ALLOC(copy, error);
-    lode_export_clean(copy);
-    lode_status status = put_string(pprof, field, copy, error);
-    free(copy);
-    return status;
 }
 
 /* Whether an item of an array of flags is set; sets it. */
@@ -398,8 +411,8 @@ static lode_status write_type(struct pprof *pprof, unsigned field, const char *t
                               lode_error *error)
 {
     size_t begin = wire_begin(&pprof->wire, field);
-    LODE_TRY(put_string(pprof, TYPE_NAME, type, error));
-    LODE_TRY(put_string(pprof, TYPE_UNIT, unit, error));
+    LODE_TRY(put_clean(pprof, TYPE_NAME, type, error));
+    LODE_TRY(put_clean(pprof, TYPE_UNIT, unit, error));
     wire_end(&pprof->wire, begin);
     return LODE_OK;
 }
@@ -463,15 +476,15 @@ static lode_status write_carried(struct pprof *pprof, lode_error *error)
                             error));
     if (carried->period != 0)
         wire_int(&pprof->wire, PROFILE_PERIOD, carried->period);
-    LODE_TRY(put_string(pprof, PROFILE_DROP_FRAMES, carried->drop_frames, error));
-    LODE_TRY(put_string(pprof, PROFILE_KEEP_FRAMES, carried->keep_frames, error));
-    LODE_TRY(put_string(pprof, PROFILE_URL, carried->url, error));
+    LODE_TRY(put_clean(pprof, PROFILE_DROP_FRAMES, carried->drop_frames, error));
+    LODE_TRY(put_clean(pprof, PROFILE_KEEP_FRAMES, carried->keep_frames, error));
+    LODE_TRY(put_clean(pprof, PROFILE_URL, carried->url, error));
     if (options->title)
         LODE_TRY(put_clean(pprof, PROFILE_COMMENT, options->title, error));
     for (size_t i = 0; i < carried->comments.count; i++)
         LODE_TRY(
             put_carried(pprof, PROFILE_COMMENT, *LODE_ARRAY_AT(&carried->comments, const char *, i), error));
-    return put_string(pprof, PROFILE_DEFAULT_TYPE, usual, error);
+    return put_clean(pprof, PROFILE_DEFAULT_TYPE, usual, error);
 }
 
 static lode_status write_metadata(struct pprof *pprof, lode_error *error)

@@ -7,6 +7,7 @@ import io
 import sys
 
 import cli
+import findings
 
 # Commands that answer with rows, and where those are in JSON.
 TABLES = {"info": "metrics", "check": "findings", "top": "rows", "tree": "rows", "profiles": "rows",
@@ -38,7 +39,7 @@ def csv_of_every_command_is_one_table(program):
             result = program.run(*arguments, "--csv")
             header, rows = cli.csv_rows(result.out)
             answer = program.json(*arguments)[TABLES[command]]
-            if result.status or result.err or len(rows) != len(answer) or (answer and header[0] not in answer[0]):
+            if result.status or findings.without(result.err) or len(rows) != len(answer) or (answer and header[0] not in answer[0]):
                 wrong.append((command, header, len(rows), len(answer)))
         program.check(not wrong, f"{database}: CSV of every command has the rows of its JSON", wrong)
 

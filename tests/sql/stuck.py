@@ -51,7 +51,8 @@ class Run:
     """A statement in a process of its own, and the processor time that it took."""
 
     def __init__(self, lode, *arguments):
-        self.process = subprocess.Popen([lode.program, "sql", *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([lode.program, "sql", *map(str, arguments)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))  # nohup ignores it
 
     def used(self):
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
