@@ -57,7 +57,7 @@ typedef struct lode_check_result {
     uint64_t contexts, profiles, values, samples;
     uint64_t tracks, events; /* of a recording */
     int has_requests;        /* the tracks are requests */
-    uint64_t level;          /* lode_check_level that was reached: a lower one if `most_bytes` applied */
+    uint64_t level;          /* the lode_check_level that was reached; `most_bytes` may lower it */
 } lode_check_result;
 
 /*

@@ -47,6 +47,9 @@ class BuildBench(Bench):
         places = {SOURCE: self.recording, NAME: target}
         return [*(places.get(word, word) for word in scenario.arguments), "-o", target]
 
+    def source(self, scenario):
+        return self.recording
+
     def undisturbed(self, scenario):
         """Opening what is read is no writing, and its errors are about the recording."""
         calls, expected, complaints = super().undisturbed(scenario)

@@ -80,8 +80,9 @@ def damage(builder, tap, folder):
     trace.write_bytes(b"x" + trace.read_bytes()[1:])
     (directory / "structs" / "a.hpcstruct").write_text("<!DOCTYPE HPCToolkitStructure [<!ENTITY a 'b'>]><HPCToolkitStructure>&a;")
     status, said, database = builder.build(directory)
-    tap.check(status == 0 and "hpcrun-footer" in said and "hpctrace-header" in said and "hpcstruct-declaration" in said,
-              "damaged files are findings", [said])
+    rules = {finding["rule"] for finding in json.loads(builder.run("check", "--json", directory)[1])["findings"]}
+    tap.check(status == 0 and "3 findings copied to" in said and {"hpcrun-footer", "hpctrace-header", "hpcstruct-declaration"} <= rules,
+              "damaged files are findings", [said, rules])
     tap.check(builder.profiles(database) == 3 and builder.is_sound(database), "the rest is built")
     alone = builder.copy(directory)
     (alone / profiles[0].name).unlink()
