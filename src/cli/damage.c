@@ -20,7 +20,7 @@ typedef struct store {
     const tally *opening, *reading; /* attached; may be NULL */
     lode_severity least_opening;    /* of what opening found */
     lode_severity least;            /* worth a line */
-    int is_checked, is_large;
+    int is_checked, is_large, is_database;
 } store;
 
 static _Thread_local struct {
@@ -97,6 +97,7 @@ static lode_status check_once(const damage_request *request, lode_error *error)
     lode_status status = check(request, &found, &level, error);
     s->is_checked = 1;
     s->is_large = level < LODE_CHECK_FULL;
+    s->is_database = request->db != NULL;
     tally_join(&s->found, &found);
     tally_free(&found);
     return status;
@@ -279,7 +280,8 @@ static void say(const store *s, lode_severity least)
                worst->example, tally_needs_full(&all) ? " --level full" : "",
                least == LODE_NOTE ? " --verbose" : "");
     }
-    if (s->is_large && stores.target)
+    /* What is built from anything else has been read completely. */
+    if (s->is_large && s->is_database && stores.target)
         report("note: %s is too large to be checked on the way; 'lode check --level full' does", s->path);
     tally_free(&all);
 }

@@ -17,6 +17,7 @@ sys.path[1:1] = [str(ROOT / "tests" / folder) for folder in ("fault", "tools")]
 # Behind all others: numbers.py there is not the module of Python.
 sys.path.append(str(ROOT / "tests" / "build"))
 
+import findings  # noqa: E402
 from outcome import Run  # noqa: E402
 
 SECONDS = 300
@@ -143,8 +144,8 @@ class Ended(NamedTuple):
     running: tuple = ()  # names of processes that it had then
 
     def messages(self):
-        """What the program said, without what its launcher says of a job that failed."""
-        return [line for line in self.err.splitlines() if line.startswith("lode: ")]
+        """What the program said, but for findings, without what its launcher says of a job that failed."""
+        return [line for line in findings.without(self.err).splitlines() if line.startswith("lode: ")]
 
     def as_run(self):
         """For tests/fault/outcome.py: what launchers say of a job that went well is no complaint."""

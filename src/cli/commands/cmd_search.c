@@ -107,9 +107,10 @@ static int search_usage(const invocation *call)
     if (options->density && options->by.count)
         return report("--density cannot be used with --by (see 'lode help search')");
     search_keys keys;
-    if (search_parse_keys(&keys, &options->by) != EXIT_DONE)
-        return EXIT_TROUBLE;
+    int status = search_parse_keys(&keys, &options->by);
     search_free_keys(&keys);
+    if (status != EXIT_DONE)
+        return status;
     for (size_t i = 0; i < options->attributes.count; i++)
         if (check_attribute(options->attributes.items[i]) != EXIT_DONE)
             return EXIT_TROUBLE;
