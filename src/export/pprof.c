@@ -212,7 +212,7 @@ static lode_status put_mapping(struct pprof *pprof, const struct lode_export_fra
 
 static lode_status define_location(struct pprof *pprof, uint32_t number, lode_error *error)
 {
-    struct lode_export_frame called = {0};
+    struct lode_export_frame called = {.name = "", .module = ""};
     bool is_defined;
     LODE_TRY(mark(&pprof->located, number, &is_defined, error));
     if (is_defined)
