@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (lode_kind_rules_parse(&rules, text, length, &error) != LODE_OK && error.text[0] == '\0')
             abort();
         lode_activity activity = lode_activity_of(rules, module, name);
-        if (lode_activity_name(activity) == NULL)
+        if (lode_activity_name((int)activity) == NULL)
             abort();
     }
     lode_kind_rules_free(rules);
