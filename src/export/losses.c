@@ -105,7 +105,7 @@ static lode_status report_metrics(const struct lode_export *job, lode_error *err
 static lode_status report_labels(const struct lode_export *job, lode_error *error)
 {
     const struct lode_carried *carried = job->db->carried;
-    if (carried == NULL || (carried->rows.count == 0 && !carried->is_cut) || job->written.has_labels)
+    if (!carried_has_labels(carried) || job->written.has_labels)
         return LODE_OK;
     if (job->written.keeps_labels)
         return lode_export_lost(job, "labels", error, "labels of some samples are not exported: too many");

@@ -59,6 +59,15 @@ bool lode_carried_extend(struct lode_carried *self, uint32_t *set, const struct 
 /* Adds numbers, one for each metric. Beyond the limit nothing is added. False if out of memory. */
 bool lode_carried_add(struct lode_carried *self, uint32_t context, uint32_t set, const lode_wide *values);
 
+/* The text of a finding when a database is made of such a profile. */
+#define LODE_LABELS_DROPPED "labels of samples were omitted: only an export to pprof keeps them"
+
+/* Whether samples have labels; NULL is allowed. */
+static inline bool carried_has_labels(const struct lode_carried *self)
+{
+    return self && (self->rows.count > 0 || self->is_cut);
+}
+
 static inline const struct lode_carried_row *carried_row(const struct lode_carried *self, size_t index)
 {
     return LODE_ARRAY_AT(&self->rows, struct lode_carried_row, index);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "model/block_builder.h"
+#include "model/carried.h"
 #include "model/database.h"
 #include "transform/points.h"
 #include <inttypes.h>
@@ -452,21 +453,30 @@ static void close_slots(struct lode_database_source *self)
     self->slot_count = 0;
 }
 
+static lode_status say(const lode_convert_options *options, const char *rule, const char *text,
+                       lode_error *error)
+{
+    lode_finding finding = {rule, LODE_WARNING, "", LODE_NO_OFFSET, text};
+    if (options->on_finding == NULL || options->on_finding(options->user, &finding) == 0)
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
+}
+
 static lode_status end(struct lode_profile_source *base, lode_error *error)
 {
     struct lode_database_source *self = source_of(base);
-    const lode_convert_options *options = self->options;
     uint64_t dropped = atomic_load_explicit(&self->dropped, memory_order_relaxed);
     char text[128];
     close_slots(self);
+    if (carried_has_labels(self->db->carried))
+        LODE_TRY(say(self->options, "labels-dropped", LODE_LABELS_DROPPED, error));
+    if (dropped == 0)
+        return LODE_OK;
     snprintf(text, sizeof text,
              "%" PRIu64
              " values at unlisted contexts were omitted, so inclusive values exceed the sum of their parts",
              dropped);
-    lode_finding finding = {"values-dropped", LODE_WARNING, "", LODE_NO_OFFSET, text};
-    if (dropped == 0 || options->on_finding == NULL || options->on_finding(options->user, &finding) == 0)
-        return LODE_OK;
-    return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
+    return say(self->options, "values-dropped", text, error);
 }
 
 lode_status lode_database_source_open(struct lode_database_source *self, const lode_database *db,

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "model/block_builder.h"
+#include "model/carried.h"
 #include "transform/points.h"
 #include "transform/slice.h"
 #include <inttypes.h>
@@ -251,6 +252,9 @@ static lode_status end(struct lode_profile_source *base, lode_error *error)
     close_slots(self);
     if (self->comm)
         LODE_TRY(lode_comm_allreduce(self->comm, &dropped, 1, LODE_COMM_SUM, error));
+    for (uint32_t p = 0; p < self->count; p++)
+        if (carried_has_labels(self->parts[p].db->carried))
+            LODE_TRY(lode_merge_report(self, "labels-dropped", "", LODE_LABELS_DROPPED, error));
     if (dropped == 0)
         return LODE_OK;
     snprintf(text, sizeof text,

@@ -75,6 +75,18 @@ def make_stores(program):
     data.write_bytes(records[:16 * 100] + records[16 * 101:])
 
 
+def databases_say_that_labels_are_lost(tap, program):
+    wrong = []
+    for command in (["convert"], ["slice", "--depth", 9], ["merge"]):
+        for name in ("labels", "plain"):
+            operands = [f"{name}.pb.gz"] * (2 if command == ["merge"] else 1)
+            result = program.run(*command, *operands, "--force", "-o", "made")
+            said = result.stdout.count("warning labels-dropped: labels of samples were omitted")
+            if result.returncode != 0 or said != (len(operands) if name == "labels" else 0):
+                wrong.append(f"{command[0]} of {name}: {said} times, status {result.returncode}: {result.stdout}{result.stderr}")
+    tap.check(not wrong, "convert, slice and merge say that labels of samples are lost", wrong)
+
+
 def lines_of(result):
     """What is lost; findings of the source are said in a line of their own."""
     return [line for line in findings.without(result.stderr).splitlines() if line]
@@ -137,6 +149,7 @@ def main():
         program = Program(parser.parse_args().lode, folder)
         make_stores(program)
         notes_are_those_of_the_table(tap, program)
+        databases_say_that_labels_are_lost(tap, program)
         names_mean_formats(tap, program)
     return tap.finish()
 

@@ -184,7 +184,8 @@ static void breaks_exactly_one_rule(void **state)
     this->apply(&bytes);
     lode_memory_file file = {"x.folded", bytes.bytes, bytes.size};
     const lode_rule *rule = find_rule(this->rule);
-    for (unsigned level = this->huge ? LODE_CHECK_FULL : LODE_CHECK_QUICK; level <= LODE_CHECK_FULL; level++) {
+    for (unsigned level = this->huge ? LODE_CHECK_FULL : LODE_CHECK_QUICK; level <= LODE_CHECK_FULL;
+         level++) {
         struct rule_findings found = check_files(&file, 1, this->rule, this->also, (lode_check_level)level);
         assert_int_equal(found.others, 0);
         assert_int_equal(found.of_rule > 0, level >= rule->level);
