@@ -18,7 +18,7 @@ typedef struct host_store {
     lode_store_kind kind;
     lode_database *db;
     lode_recording *recording;
-    tally opening; /* findings of opening and checking it */
+    tally opening, checking; /* findings */
 } host_store;
 
 typedef struct cache cache;

@@ -49,6 +49,7 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
     if (s->is_borrowed) {
         s->recording = open->recording;
         tally_merge(&s->opening, &open->opening, LODE_NOTE);
+        damage_add(path, &open->checking);
         damage_attach(path, &s->opening, &s->reading);
         return EXIT_DONE;
     }

@@ -52,6 +52,7 @@ int session_open_metrics(session *s, const char *path, const shared_options *sha
     if (s->is_borrowed) {
         s->db = open->db;
         damage_add(path, &open->opening);
+        damage_add(path, &open->checking);
     } else if (lode_database_open(&s->db, path, &error) != LODE_OK) {
         return store_unopened(path, &error);
     } else {

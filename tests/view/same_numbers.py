@@ -82,6 +82,15 @@ def compare_store(tap, lode, path, cwd=None):
         tap.check(not wrong and status == 0 and refused < count, f"{path}: {count} requests answer what the commands print ({refused} refused by both)", wrong[:5] + [server.error_text()])
 
 
+def make_damaged(lode, path):
+    """A recording where the end of a call has no begin: what reading repairs and what a check finds must not add up."""
+    subprocess.run([lode, "synth", "recording", "--records", "4000", "--tasks", "2", "-o", path], check=True, stdout=subprocess.DEVNULL)
+    data = path / "1000.dat"
+    records = data.read_bytes()
+    data.write_bytes(records[:16 * 100] + records[16 * 101:])
+    return path
+
+
 def is_mine(name, part):
     """The stores of part K/N, whose name says so."""
     number, count = map(int, part.split("/"))
@@ -255,7 +264,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         stores = make_example(lode, folder / "demo")
-        for store in stores:
+        for store in [*stores, make_damaged(lode, folder / "damaged")]:
             compare_store(tap, lode, store)
         several_at_once(tap, lode, stores)
         two_stores(tap, lode, stores)

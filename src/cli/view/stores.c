@@ -144,7 +144,7 @@ static void open_store(opening *o)
         find_interval(store);
     if (status == LODE_OK)
         damage_count(&(damage_request){store->path, store->open.db, DAMAGE_WRITE_BYTES, 0},
-                     &store->open.opening);
+                     &store->open.checking);
     host_set(NULL);
     pthread_mutex_lock(&o->server->lock);
     store->state = status == LODE_OK ? VIEW_READY : VIEW_FAILED;
@@ -218,6 +218,7 @@ void view_destroy(view_server *server)
         lode_database_close(store->open.db);
         lode_recording_close(store->open.recording);
         tally_free(&store->open.opening);
+        tally_free(&store->open.checking);
         free(store->path);
     }
     pthread_mutex_destroy(&server->lock);
