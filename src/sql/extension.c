@@ -6,6 +6,7 @@
  */
 #include "sql/source.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,7 +18,8 @@ enum {
     OLDEST = 3038000, /* SQLite that hands over IN lists */
     LOOK = 5000000,   /* nanoseconds between two looks whether a statement is interrupted */
     SECOND = 1000000000,
-    STORES = 64 /* whose contexts path() finds */
+    CHECKED = 16 << 20, /* bytes of a store of which all values are checked */
+    STORES = 64         /* whose contexts path() finds */
 };
 
 /* What a connection has open. Its functions and its stores refer to it. */
@@ -72,6 +74,44 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
     return sqlite3_exec(h->db, "select 1", NULL, NULL, NULL) == SQLITE_INTERRUPT;
 }
 
+/* ---- damage ---- */
+
+struct damage {
+    lode_severity severity;
+    char text[256];
+};
+
+/* Keeps the first finding of the highest severity. */
+static int on_finding(void *user, const lode_finding *finding)
+{
+    struct damage *worst = user;
+    if (finding->severity <= worst->severity)
+        return 0;
+    worst->severity = finding->severity;
+    snprintf(worst->text, sizeof worst->text, "%s (%s: %s)", finding->rule, finding->file, finding->text);
+    sql_clean_message(worst->text);
+    return 0;
+}
+
+/* To the error log of SQLite: an extension has no other way to warn. */
+static void log_findings(const sql_source *source)
+{
+    struct damage worst = {.severity = LODE_NOTE};
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result result = {0};
+    lode_error error;
+    options.level = LODE_CHECK_FULL;
+    options.most_bytes = CHECKED;
+    options.on_finding = on_finding;
+    options.user = &worst;
+    lode_status status = source->db ? lode_database_check(source->db, source->path, &options, &result, &error)
+                                    : lode_check(source->path, &options, &result, &error);
+    uint64_t count = result.errors + result.warnings;
+    if (status == LODE_OK && count > 0)
+        sqlite3_log(SQLITE_WARNING, "%s: %llu finding%s, such as %s; 'lode check' lists them", source->path,
+                    (unsigned long long)count, count == 1 ? "" : "s", worst.text);
+}
+
 /* ---- stores ---- */
 
 static sql_source *open_source(host *h, const char *path, lode_error *error)
@@ -90,8 +130,10 @@ static sql_source *open_source(host *h, const char *path, lode_error *error)
         options.names = LODE_NAME_SIMPLE;
     if (status == LODE_OK)
         status = lode_tables_open(&source->tables, source->db, source->recording, &options, error);
-    if (status == LODE_OK)
+    if (status == LODE_OK) {
+        log_findings(source);
         return source;
+    }
     sql_source_drop(source);
     return NULL;
 }

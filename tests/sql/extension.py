@@ -159,6 +159,13 @@ def in_shell(tap, lode, extension):
     done = subprocess.run([shell, ":memory:"], input=script, capture_output=True, text=True, timeout=60)
     wanted = "|".join(str(v) for v in lode.rows(SMALL, "select count(*), max(context_id) from value")[0])
     tap.check(done.stdout.split() == ["1", wanted], "the sqlite3 shell loads it", [done.stdout, done.stderr])
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in (("sound", "a;b 1\n"), ("damaged", "a;b 1\na;b -3\n")):
+            Path(folder, f"{name}.folded").write_text(content)
+        script = f".load {extension}\n.log stderr\nselect lode_open('{folder}/sound.folded'), lode_open('{folder}/damaged.folded', 'x_');\n"
+        done = subprocess.run([shell, ":memory:"], input=script, capture_output=True, text=True, timeout=60)
+        tap.check("sound.folded" not in done.stderr and "damaged.folded: 1 finding, such as folded-line (" in done.stderr,
+                  "the log of SQLite names a store with findings", [done.stdout, done.stderr])
 
 
 def body(tap, lode, options):
