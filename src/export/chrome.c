@@ -3,6 +3,7 @@
  * Chrome trace events: JSON, for tools that take nothing else. Times are microseconds with three
  * decimals from the first event on: counted from the epoch, a double would not hold them.
  */
+#include "base/count.h"
 #include "base/error.h"
 #include "export/export.h"
 #include "export/formats.h"
@@ -605,8 +606,8 @@ static lode_status write_all(struct chrome *self, lode_error *error)
     LODE_TRY(lode_export_write(self->job->file, "\n]}\n", 4, error));
     if (self->cut > 0)
         LODE_TRY(lode_export_lost(self->job, "depth", error,
-                                  "%" PRIu64 " calls below %d levels were left out: Perfetto keeps no more",
-                                  (uint64_t)self->cut, LEVELS_MAX));
+                                  "%s left out below %d levels: Perfetto keeps no more",
+                                  LODE_COUNTED(self->cut, "call was", "calls were"), LEVELS_MAX));
     return lode_tracks_report(self->job, &counts, error);
 }
 

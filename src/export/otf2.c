@@ -5,6 +5,7 @@
  */
 #include "export/otf2.h"
 
+#include "base/count.h"
 #include "base/error.h"
 #include "export/formats.h"
 #include <errno.h>
@@ -211,8 +212,8 @@ static lode_status write_archive(struct otf2 *self, lode_error *error)
                                   (uint64_t)self->lost_texts));
     if (self->lost_instants > 0)
         LODE_TRY(lode_export_lost(self->job, "instants", error,
-                                  "%" PRIu64 " events that are no calls and have no numbers were left out",
-                                  (uint64_t)self->lost_instants));
+                                  "%s left out that are no calls and have no numbers",
+                                  LODE_COUNTED(self->lost_instants, "event was", "events were")));
     return LODE_OK;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "export/perfetto.h"
 
+#include "base/count.h"
 #include "base/error.h"
 #include "export/formats.h"
 #include <inttypes.h>
@@ -92,8 +93,8 @@ static lode_status write_all(struct perfetto *self, lode_error *error)
     LODE_TRY(lode_perfetto_write_events(self, &counts, error));
     if (self->cut > 0)
         LODE_TRY(lode_export_lost(self->job, "depth", error,
-                                  "%" PRIu64 " calls below %d levels were left out: Perfetto keeps no more",
-                                  (uint64_t)self->cut, LEVELS_MAX));
+                                  "%s left out below %d levels: Perfetto keeps no more",
+                                  LODE_COUNTED(self->cut, "call was", "calls were"), LEVELS_MAX));
     return lode_tracks_report(self->job, &counts, error);
 }
 

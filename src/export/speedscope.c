@@ -4,6 +4,7 @@
  * each metric. Its importer refuses calls that are open or cross, and calls itself for each level
  * of a stack. Times count from the first event: since the epoch, a double would not hold them.
  */
+#include "base/count.h"
 #include "base/error.h"
 #include "export/formats.h"
 #include "export/json.h"
@@ -353,12 +354,11 @@ static lode_status report(struct speedscope *self, lode_error *error)
 {
     if (self->calls_cut > 0)
         LODE_TRY(lode_export_lost(self->job, "depth", error,
-                                  "%" PRIu64 " calls below %d levels were left out: speedscope bears no more",
-                                  (uint64_t)self->calls_cut, LEVELS_MAX));
+                                  "%s left out below %d levels: speedscope bears no more",
+                                  LODE_COUNTED(self->calls_cut, "call was", "calls were"), LEVELS_MAX));
     if (self->stacks_cut > 0)
-        LODE_TRY(lode_export_lost(self->job, "depth", error,
-                                  "%" PRIu64 " stacks were cut at %d levels: speedscope bears no more",
-                                  self->stacks_cut, LEVELS_MAX));
+        LODE_TRY(lode_export_lost(self->job, "depth", error, "%s cut at %d levels: speedscope bears no more",
+                                  LODE_COUNTED(self->stacks_cut, "stack was", "stacks were"), LEVELS_MAX));
     return self->has_stacks ? lode_stacks_report(&self->stacks, error) : LODE_OK;
 }
 

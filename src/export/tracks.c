@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "export/tracks.h"
 
+#include "base/count.h"
 #include "base/error.h"
 #include "base/label.h"
 #include "base/options.h"
@@ -190,13 +191,11 @@ lode_status lode_tracks_report(struct lode_export *job, const struct lode_tracks
 {
     job->repairs += counts->repairs;
     if (counts->unlisted > 0)
-        LODE_TRY(lode_export_lost(job, "unlisted", error,
-                                  "%" PRIu64 " samples have contexts that the metadata does not list",
-                                  counts->unlisted));
+        LODE_TRY(lode_export_lost(job, "unlisted", error, "%s contexts that the metadata does not list",
+                                  LODE_COUNTED(counts->unlisted, "sample has", "samples have")));
     if (counts->moved > 0)
-        LODE_TRY(lode_export_lost(job, "moved", error,
-                                  "%" PRIu64 " samples whose times go back were moved forward",
-                                  counts->moved));
+        LODE_TRY(lode_export_lost(job, "moved", error, "%s moved forward: their times go back",
+                                  LODE_COUNTED(counts->moved, "sample was", "samples were")));
     return LODE_OK;
 }
 

@@ -108,8 +108,8 @@ static void log_findings(const sql_source *source)
                                     : lode_check(source->path, &options, &result, &error);
     uint64_t count = result.errors + result.warnings;
     if (status == LODE_OK && count > 0)
-        sqlite3_log(SQLITE_WARNING, "%s: %llu finding%s, such as %s; 'lode check' lists them", source->path,
-                    (unsigned long long)count, count == 1 ? "" : "s", worst.text);
+        sqlite3_log(SQLITE_WARNING, "%s has findings (%llu), such as %s; 'lode check' lists them",
+                    source->path, (unsigned long long)count, worst.text);
 }
 
 /* ---- stores ---- */

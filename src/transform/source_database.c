@@ -2,6 +2,7 @@
 /* A database as a source of profiles: as it is, or with new numbers. */
 #include "transform/source_database.h"
 
+#include "base/count.h"
 #include "base/error.h"
 #include "model/block_builder.h"
 #include "model/carried.h"
@@ -473,9 +474,8 @@ static lode_status end(struct lode_profile_source *base, lode_error *error)
     if (dropped == 0)
         return LODE_OK;
     snprintf(text, sizeof text,
-             "%" PRIu64
-             " values at unlisted contexts were omitted, so inclusive values exceed the sum of their parts",
-             dropped);
+             "%s omitted at unlisted contexts, so inclusive values exceed the sum of their parts",
+             LODE_COUNTED(dropped, "value was", "values were"));
     return say(self->options, "values-dropped", text, error);
 }
 

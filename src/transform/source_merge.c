@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "transform/source_merge.h"
 
+#include "base/count.h"
 #include "base/error.h"
 #include "model/block_builder.h"
 #include "model/carried.h"
@@ -258,9 +259,8 @@ static lode_status end(struct lode_profile_source *base, lode_error *error)
     if (dropped == 0)
         return LODE_OK;
     snprintf(text, sizeof text,
-             "%" PRIu64
-             " values at unlisted contexts were omitted, so inclusive values exceed the sum of their parts",
-             dropped);
+             "%s omitted at unlisted contexts, so inclusive values exceed the sum of their parts",
+             LODE_COUNTED(dropped, "value was", "values were"));
     return lode_merge_report(self, "values-dropped", "", text, error);
 }
 

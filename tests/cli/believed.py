@@ -93,7 +93,7 @@ def convert_says_what_is_wrong(program):
         program.check(found.status == 0 and findings.LINE.fullmatch(found.err) and " copied to new, such as " in found.err,
                       "convert: a damaged cct.db is said", [found])
         found = program.run("convert", "--drop-unlisted", program.databases() / "made-small", "-o", "less", cwd=folder)
-        program.check(found.status == 0 and found.out.startswith("warning values-dropped: 23 values at unlisted contexts"),
+        program.check(found.status == 0 and found.out.startswith("warning values-dropped: 23 values were omitted at unlisted contexts"),
                       "convert --drop-unlisted: how many values were left out", [found])
 
 

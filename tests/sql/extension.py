@@ -164,7 +164,7 @@ def in_shell(tap, lode, extension):
             Path(folder, f"{name}.folded").write_text(content)
         script = f".load {extension}\n.log stderr\nselect lode_open('{folder}/sound.folded'), lode_open('{folder}/damaged.folded', 'x_');\n"
         done = subprocess.run([shell, ":memory:"], input=script, capture_output=True, text=True, timeout=60)
-        tap.check("sound.folded" not in done.stderr and "damaged.folded: 1 finding, such as folded-line (" in done.stderr,
+        tap.check("sound.folded" not in done.stderr and "damaged.folded has findings (1), such as folded-line (" in done.stderr,
                   "the log of SQLite names a store with findings", [done.stdout, done.stderr])
 
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens and checks folded stacks with one reader: the report stops at an error, or goes on. */
+#include "base/count.h"
 #include "base/error.h"
 #include "base/gzip.h"
 #include "format/folded/folded.h"
@@ -135,8 +136,8 @@ static lode_status unpack(struct folded_reader *reader)
         return beyond_ratio(reader);
     if (end == LODE_GZIP_TRAILING)
         LODE_TRY(lode_report_add(report, FOLDED_RULE_TRAILING, reader->file, offset,
-                                 "%" PRIu64 " bytes after the end of the gzip stream",
-                                 reader->source.bytes.size - offset));
+                                 "%s after the end of the gzip stream",
+                                 LODE_COUNTED(reader->source.bytes.size - offset, "byte", "bytes")));
     if (end == LODE_GZIP_CUT || end == LODE_GZIP_CORRUPT) {
         LODE_TRY(lode_report_add(report, FOLDED_RULE_GZIP, reader->file, offset, "%s",
                                  end == LODE_GZIP_CUT ? "the gzip stream is cut off"
@@ -317,7 +318,7 @@ static lode_status finish(struct folded_reader *reader, lode_check_level level, 
     if (level < LODE_CHECK_FULL || reader->import.inexact == 0)
         return LODE_OK;
     return lode_report_add(reader->report, FOLDED_RULE_PRECISION, reader->file, LODE_NO_OFFSET,
-                           "%" PRIu64 " sums are beyond 2^53", reader->import.inexact);
+                           "%s beyond 2^53", LODE_COUNTED(reader->import.inexact, "sum is", "sums are"));
 }
 
 /* LODE_END: after a finding that leaves nothing to read. */

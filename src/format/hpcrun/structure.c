@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Structure files: from XML to functions, scopes and ranges, binary by binary. */
 #include "format/hpcrun/structure.h"
+#include "base/count.h"
 
 #include <expat.h>
 #include <inttypes.h>
@@ -370,8 +371,8 @@ static lode_status end_module(struct reader *reader)
     LODE_TRY_ALLOC(lode_hpcstruct_settle(&module->ranges, &module->dropped), reader->report->error);
     LODE_TRY(check_calls(reader));
     if (module->dropped > 0 && reader->level == LODE_CHECK_FULL)
-        LODE_TRY(struct_finding(reader, HPCRUN_RULE_STRUCT_OVERLAP, "%" PRIu64 " ranges of %s overlap others",
-                                module->dropped, module->path));
+        LODE_TRY(struct_finding(reader, HPCRUN_RULE_STRUCT_OVERLAP, "%s of %s overlapping others",
+                                LODE_COUNTED(module->dropped, "range", "ranges"), module->path));
     LODE_TRY(reader->on_module ? reader->on_module(reader->user, module) : LODE_OK);
     module->is_cut = false;
     return LODE_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The structure of profile.db and cct.db: all bounds and orders. */
+#include "base/count.h"
 #include "format/hpctoolkit/check.h"
 #include "model/block.h"
 #include <inttypes.h>
@@ -290,10 +291,10 @@ static lode_status report_unlisted(struct hpct_check *check, const uint64_t *unl
     if (lode_hpct_profile_block(db, &profile, &block))
         for (uint32_t i = 0; i < block.group_count; i++)
             contexts += lode_context_tree_find(&db->base.tree, block_group_key(&block, i)) == LODE_NO_INDEX;
-    return lode_report_add(
-        &check->report, RULE_CONTEXT_UNLISTED, lode_hpct_specs[HPCT_PROFILE].name, LODE_NO_OFFSET,
-        "%" PRIu64 " values are at contexts that meta.db does not list (%" PRIu64 " contexts in the summary)",
-        values, contexts);
+    return lode_report_add(&check->report, RULE_CONTEXT_UNLISTED, lode_hpct_specs[HPCT_PROFILE].name,
+                           LODE_NO_OFFSET, "%s at contexts that meta.db does not list (%s in the summary)",
+                           LODE_COUNTED(values, "value is", "values are"),
+                           LODE_COUNTED(contexts, "context", "contexts"));
 }
 
 /* Overlapping id tuples could take excessive time. A few profiles may share one. */

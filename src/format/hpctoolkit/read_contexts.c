@@ -2,6 +2,7 @@
 /* meta.db: the context tree, from nested arrays in the file to one array in depth-first order. */
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/count.h"
 #include "base/error.h"
 #include "format/hpctoolkit/read.h"
 #include <inttypes.h>
@@ -259,7 +260,9 @@ static lode_status read_tree(struct tree_reader *reader)
     tree->nodes[0].subtree_size = tree->count;
     if (reader->stale > 0)
         LODE_TRY(lode_report_add(reader->report, RULE_CHILDREN_STALE, meta_name(), reader->stale_first,
-                                 "%" PRIu64 " contexts without children point at some", reader->stale));
+                                 "%s at some",
+                                 LODE_COUNTED(reader->stale, "context without children points",
+                                              "contexts without children point")));
     if (db->layout->arrange)
         db->layout->arrange(db);
     return lode_context_tree_index_ids(tree, on_duplicate, reader, reader->report->error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The structure of profile.db and cct.db: all bounds and orders. */
+#include "base/count.h"
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/check.h"
 #include "model/block.h"
@@ -213,8 +214,8 @@ lode_status lode_drafts_check_profiles(struct drafts_check *check)
     if (unlisted == 0)
         return LODE_OK;
     return lode_report_add(&check->report, DRAFTS_RULE_CONTEXT_UNLISTED, file, LODE_NO_OFFSET,
-                           "%" PRIu64 " values are at contexts that %s does not list", unlisted,
-                           check->db->meta->file);
+                           "%s at contexts that %s does not list",
+                           LODE_COUNTED(unlisted, "value is", "values are"), check->db->meta->file);
 }
 
 /* ---- cct.db ---- */

@@ -2,6 +2,7 @@
 /* The draft's meta.db: the context tree, from nested blocks to an array in depth-first order. */
 #include "base/array.h"
 #include "base/bytes.h"
+#include "base/count.h"
 #include "format/hpctoolkit/read.h"
 #include "format/hpctoolkit_drafts/metadb_read.h"
 #include "format/hpctoolkit_drafts/recover.h"
@@ -249,7 +250,8 @@ static lode_status read_tree(struct tree_reader *self)
     LODE_TRY(read_nodes(self));
     if (self->callers > 0)
         LODE_TRY(lode_metadb_finding(self->reader, DRAFTS_RULE_METADB_CALLER, self->callers_first,
-                                     "%" PRIu64 " calls have the line of their caller", self->callers));
+                                     "%s the line of the caller",
+                                     LODE_COUNTED(self->callers, "call has", "calls have")));
     lode_drafts_propagation(tree);
     self->reader->db->idle_id = lode_drafts_entries(tree);
     lode_drafts_trim_functions(base);

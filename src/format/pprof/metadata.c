@@ -238,7 +238,8 @@ static lode_status describe_in(struct pprof_reader *reader, struct words *words)
     say_time(words, reader);
     LODE_TRY(say_period(words, reader));
     if (reader->shortened > 0)
-        say(words, "%" PRIu64 " samples were shortened by drop_frames. ", reader->shortened);
+        say(words, "%s shortened by drop_frames. ",
+            LODE_COUNTED(reader->shortened, "sample was", "samples were"));
     LODE_TRY(say_labels(words, reader));
     LODE_TRY(say_comments(words, reader));
     if (words->used > 0)

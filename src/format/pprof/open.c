@@ -2,6 +2,7 @@
 /* Opens and checks profiles: the same reader, with a strict report or with one that goes on. */
 #include "format/pprof/pprof.h"
 
+#include "base/count.h"
 #include "format/pprof/probe.h"
 #include "format/pprof/read.h"
 #include "model/database.h"
@@ -70,7 +71,7 @@ static lode_status finish(struct pprof_reader *reader, lode_check_level level, l
     if (level < LODE_CHECK_FULL || reader->import.inexact == 0)
         return LODE_OK;
     return lode_report_add(reader->report, PPROF_RULE_PRECISION, reader->file, LODE_NO_OFFSET,
-                           "%" PRIu64 " sums are beyond 2^53", reader->import.inexact);
+                           "%s beyond 2^53", LODE_COUNTED(reader->import.inexact, "sum is", "sums are"));
 }
 
 /* LODE_END: after a finding that leaves nothing to read. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples: from stacks of locations to contexts and their sums. */
+#include "base/count.h"
 #include "format/pprof/read.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -257,6 +258,6 @@ lode_status lode_pprof_read_samples(struct pprof_reader *reader)
     LODE_TRY(lode_pprof_each(reader, handlers));
     if (reader->stackless == 0)
         return LODE_OK;
-    return lode_report_add(reader->report, PPROF_RULE_STACK, reader->file, LODE_NO_OFFSET,
-                           "%" PRIu64 " samples have no stack", reader->stackless);
+    return lode_report_add(reader->report, PPROF_RULE_STACK, reader->file, LODE_NO_OFFSET, "%s no stack",
+                           LODE_COUNTED(reader->stackless, "sample has", "samples have"));
 }

@@ -3,6 +3,7 @@
  * Consumes one record at a time, valid or not. Depth and address determine which calls must have
  * ended; each repair is a finding. The resulting events are balanced and chronological.
  */
+#include "base/count.h"
 #include "base/error.h"
 #include "format/uftrace/cursor.h"
 #include <stdlib.h>
@@ -355,8 +356,8 @@ static lode_status lose(struct uft_cursor *self, const struct uft_record *record
         self->last_time = time;
     }
     self->was_lost = true;
-    LODE_TRY(lode_report_add(&self->report, UFT_RECORD_LOST, self->task->file, record->offset,
-                             "%llu records were lost", (unsigned long long)record->address));
+    LODE_TRY(lode_report_add(&self->report, UFT_RECORD_LOST, self->task->file, record->offset, "%s lost",
+                             LODE_COUNTED(record->address, "record was", "records were")));
     return lode_uft_emit(
         self,
         &(lode_event){.time = time, .id = record->address, .depth = self->due, .kind = LODE_EVENT_LOST});
