@@ -260,9 +260,9 @@ static lode_status read_tree(struct tree_reader *reader)
     tree->nodes[0].subtree_size = tree->count;
     if (reader->stale > 0)
         LODE_TRY(lode_report_add(reader->report, RULE_CHILDREN_STALE, meta_name(), reader->stale_first,
-                                 "%s at some",
-                                 LODE_COUNTED(reader->stale, "context without children points",
-                                              "contexts without children point")));
+                                 "%s to some",
+                                 LODE_COUNTED(reader->stale, "context without children refers",
+                                              "contexts without children refer")));
     if (db->layout->arrange)
         db->layout->arrange(db);
     return lode_context_tree_index_ids(tree, on_duplicate, reader, reader->report->error);
