@@ -25,7 +25,7 @@ shift
 cache=$(command -v ccache || true)
 case $compiler in
 gcc) export CC="$cache gcc" CXX="$cache g++" ;;
-clang) export CC="$cache clang" CXX="$cache clang++" ;;
+clang) export CC="$cache clang" CXX="$cache clang++" CC_LD=lld CXX_LD=lld ;;
 cross) ;;
 esac
 meson setup -Dtests=true --werror ${LODE_CI_PAGE:+"-Dviewer_page=$LODE_CI_PAGE"} "${setup[@]}" "$folder"

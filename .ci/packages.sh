@@ -9,7 +9,7 @@ packages=(
     libelf-dev libdw-dev                                           # names and lines of binaries
     libsqlite3-dev                                                 # the catalogue of runs
     libotf2-trace-dev otf2-tools python3-otf2                      # archives of event traces, and who reads them
-    clang llvm libclang-rt-14-dev clang-format clang-tidy          # the second compiler, sanitizers, fuzzing, checks
+    clang lld llvm libclang-rt-14-dev clang-format clang-tidy        # the second compiler, sanitizers, fuzzing, checks
     libcmocka-dev libcbor-dev python3 python3-yaml python3-jsonschema # tests
     python3-scipy                                                  # statistics are compared with it
     python3-dev python3-numpy python3-pandas mypy                  # the Python package, what it works with, types
