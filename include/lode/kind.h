@@ -69,13 +69,66 @@ LODE_API const char *lode_activity_title(int activity);
 /* The kind that an activity is part of. MT: any thread. */
 LODE_API lode_kind lode_activity_kind(int activity);
 
+/* ---- effects ---- */
+
+/* What a call does, finer than activities. Further ones may follow. */
+typedef enum lode_effect {
+    LODE_EFFECT_NONE, /* computes, or nothing is known */
+    LODE_EFFECT_TAKE, /* a lock; waits until it is free */
+    LODE_EFFECT_SPIN, /* the same, without being blocked */
+    LODE_EFFECT_TRY,  /* the same, without waiting */
+    LODE_EFFECT_RELEASE,
+    LODE_EFFECT_CONDITION, /* releases a lock while it waits */
+    LODE_EFFECT_NOTIFY,    /* wakes others */
+    LODE_EFFECT_BARRIER,   /* waits for other threads to come */
+    LODE_EFFECT_SEMAPHORE,
+    LODE_EFFECT_FUTURE, /* waits for a result of another thread */
+    LODE_EFFECT_JOIN,   /* waits for the end of a thread */
+    LODE_EFFECT_REAP,   /* waits for the end of a process */
+    LODE_EFFECT_ONCE,   /* runs something, or waits for who does */
+    LODE_EFFECT_WAIT,   /* waits for another thread: for what is not known */
+    LODE_EFFECT_YIELD,
+    LODE_EFFECT_SLEEP,
+    LODE_EFFECT_SIGNAL, /* waits for one */
+    LODE_EFFECT_OPEN,   /* and closes, names and describes files */
+    LODE_EFFECT_READ,
+    LODE_EFFECT_WRITE,
+    LODE_EFFECT_SYNC, /* waits for disks */
+    LODE_EFFECT_NETWORK,
+    LODE_EFFECT_POLL, /* waits for files or connections */
+    LODE_EFFECT_START_THREAD,
+    LODE_EFFECT_START_PROCESS,
+    LODE_EFFECT_ALLOCATE,
+    LODE_EFFECT_FREE,
+    LODE_EFFECT_MAY_ALLOCATE, /* does other work that needs memory */
+    LODE_EFFECT_MAP,
+    LODE_EFFECT_COPY,
+    LODE_EFFECT_THROW, /* and catches, and unwinds */
+    LODE_EFFECT_LOAD,  /* code */
+    LODE_EFFECT_SYSCALL,
+    LODE_EFFECT_REGION,     /* of OpenMP */
+    LODE_EFFECT_COLLECTIVE, /* of MPI; no rank leaves before all have entered */
+    LODE_EFFECT_MESSAGE     /* of MPI */
+} lode_effect;
+#define LODE_EFFECT_COUNT 36
+
+/* "none", "take-lock", "join-thread"...; NULL: none. MT: any thread. */
+LODE_API const char *lode_effect_name(int effect);
+/* The same for people: "takes a lock". MT: any thread. */
+LODE_API const char *lode_effect_title(int effect);
+/* Whether the call can wait for others: threads, disks, a network, time. MT: any thread. */
+LODE_API int lode_effect_waits(int effect);
+/* The activity that calls with an effect usually are of. MT: any thread. */
+LODE_API lode_activity lode_effect_activity(int effect);
+
 /* Rules that a user adds to those of the library. */
 typedef struct lode_kind_rules lode_kind_rules;
 
 /*
  * Reads rules: one in a line, the first that matches decides, before those of the library.
- * ACTIVITY MODULE NAME: patterns of the load module, its path or the last component of it, and of
- * the function; "*" stands for any characters, "?" for one. "#" begins a comment line.
+ * ACTIVITY MODULE NAME: an activity or an effect, and patterns of the load module, its path or the
+ * last component of it, and of the function, as in the file or as it is shown; "*" stands for any
+ * characters, "?" for one. "#" begins a comment line.
  * LODE_ERR_ARGUMENT for others. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_kind_rules_parse(lode_kind_rules **out, const char *text, size_t size,
@@ -84,6 +137,8 @@ LODE_API LODE_CHECKED lode_status lode_kind_rules_parse(lode_kind_rules **out, c
 LODE_API void lode_kind_rules_free(lode_kind_rules *rules);
 /* The activity of a function, as lode_kind_of; `rules` may be NULL. MT: any thread. */
 LODE_API lode_activity lode_activity_of(const lode_kind_rules *rules, const char *module, const char *name);
+/* The effect of its calls. MT: any thread. */
+LODE_API lode_effect lode_effect_of(const lode_kind_rules *rules, const char *module, const char *name);
 
 LODE_END_DECLS
 #endif

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Activities: names, rules that a user adds, and what costs belong to along a call path. */
+/* Activities and effects: names, and what costs belong to along a call path. */
 #include "analysis/activity.h"
 
 #include "analysis/key.h"
-#include "base/arena.h"
-#include "base/array.h"
 #include "base/error.h"
-#include <lode/name.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct {
     lode_kind kind;
@@ -40,157 +35,57 @@ const char *lode_activity_title(int activity)
     return is_known(activity) ? activities[activity].title : NULL;
 }
 
-/* ---- rules of a user ---- */
+/* ---- effects ---- */
 
-enum {
-    RULES_MAX = 4096,
-    LINE_MAX_BYTES = 1024
-};
-
-struct user_rule {
+static const struct {
     lode_activity activity;
-    const char *module, *name; /* patterns */
+    int waits;
+    const char *name, *title;
+} effects[LODE_EFFECT_COUNT] = {
+#define EFFECT(id, activity, waits, name, title)                                                             \
+    [LODE_EFFECT_##id] = {LODE_ACTIVITY_##activity, waits, name, title},
+#include "analysis/effects.def"
+#undef EFFECT
 };
 
-struct lode_kind_rules {
-    struct lode_arena arena;
-    struct lode_array items; /* of struct user_rule */
-};
-
-static bool is_blank(char c)
+static bool is_effect(int effect)
 {
-    return c == ' ' || c == '\t' || c == '\r';
+    return effect >= 0 && effect < LODE_EFFECT_COUNT;
 }
 
-/* The next word of a line; the rest of it, without blanks at the end, if it is the last. */
-static struct lode_text take_word(struct lode_text *line, bool is_last)
+const char *lode_effect_name(int effect)
 {
-    while (line->length && is_blank(*line->bytes)) {
-        line->bytes++;
-        line->length--;
-    }
-    struct lode_text word = {line->bytes, 0};
-    while (word.length < line->length && (is_last || !is_blank(word.bytes[word.length])))
-        word.length++;
-    line->bytes += word.length;
-    line->length -= word.length;
-    while (word.length && is_blank(word.bytes[word.length - 1]))
-        word.length--;
-    return word;
+    return is_effect(effect) ? effects[effect].name : NULL;
 }
 
-static const char *keep(lode_kind_rules *rules, struct lode_text text)
+const char *lode_effect_title(int effect)
 {
-    char *copy = lode_arena_alloc(&rules->arena, text.length + 1, 1);
-    return copy ? memcpy(copy, text.bytes, text.length) : NULL;
+    return is_effect(effect) ? effects[effect].title : NULL;
 }
 
-static int find_activity(struct lode_text name)
+int lode_effect_waits(int effect)
 {
-    for (int i = 0; i < LODE_ACTIVITY_COUNT; i++)
-        if (strlen(activities[i].name) == name.length &&
-            memcmp(activities[i].name, name.bytes, name.length) == 0)
-            return i;
-    return -1;
+    return is_effect(effect) ? effects[effect].waits : 0;
 }
 
-static lode_status add_line(lode_kind_rules *rules, struct lode_text line, unsigned number, lode_error *error)
+lode_activity lode_effect_activity(int effect)
 {
-    if (line.length > LINE_MAX_BYTES || memchr(line.bytes, '\0', line.length))
-        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                         "line %u of the rules is longer than %d bytes, or has a zero byte", number,
-                         LINE_MAX_BYTES);
-    struct lode_text kind = take_word(&line, false);
-    if (kind.length == 0 || *kind.bytes == '#')
-        return LODE_OK;
-    struct lode_text module = take_word(&line, false), name = take_word(&line, true);
-    int activity = find_activity(kind);
-    if (activity < 0 || name.length == 0)
-        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                         activity < 0 ? "line %u of the rules: no such activity; 'lode help "
-                                        "diagnose' lists them"
-                                      : "line %u of the rules: expected ACTIVITY MODULE NAME",
-                         number);
-    if (rules->items.count >= RULES_MAX)
-        return lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "more than %d rules", RULES_MAX);
-    struct user_rule *rule = lode_array_push(&rules->items);
-    LODE_TRY_ALLOC(rule, error);
-    *rule = (struct user_rule){(lode_activity)activity, keep(rules, module), keep(rules, name)};
-    LODE_TRY_ALLOC(rule->module && rule->name, error);
-    return LODE_OK;
+    return is_effect(effect) ? effects[effect].activity : LODE_ACTIVITY_OWN;
 }
 
-lode_status lode_kind_rules_parse(lode_kind_rules **out, const char *text, size_t size, lode_error *error)
-{
-    lode_kind_rules *rules = calloc(1, sizeof *rules);
-    *out = NULL;
-    LODE_TRY_ALLOC(rules, error);
-    lode_arena_init(&rules->arena, SIZE_MAX);
-    lode_array_init(&rules->items, sizeof(struct user_rule), RULES_MAX);
-    lode_status status = LODE_OK;
-    unsigned number = 1;
-    for (size_t at = 0; at < size && status == LODE_OK; number++) {
-        const char *end = memchr(text + at, '\n', size - at);
-        size_t length = end ? (size_t)(end - text) - at : size - at;
-        status = add_line(rules, (struct lode_text){text + at, length}, number, error);
-        at += length + 1;
-    }
-    if (status != LODE_OK) {
-        lode_kind_rules_free(rules);
-        return status;
-    }
-    *out = rules;
-    return LODE_OK;
-}
+/* ---- functions ---- */
 
-void lode_kind_rules_free(lode_kind_rules *rules)
+struct lode_decision lode_decide_call(const lode_kind_rules *rules, const lode_function *function)
 {
-    if (rules == NULL)
-        return;
-    lode_array_free(&rules->items);
-    lode_arena_free(&rules->arena);
-    free(rules);
-}
-
-static struct lode_text text_of(const char *string)
-{
-    return (struct lode_text){string, strnlen(string, LODE_NAME_COMPARED)};
-}
-
-/* The first rule of a user that matches; NULL: none. */
-static const struct user_rule *find_rule(const lode_kind_rules *rules, const char *module, const char *name)
-{
-    size_t count = rules ? rules->items.count : 0;
-    const struct user_rule *items = rules ? rules->items.items : NULL;
-    struct lode_text path = text_of(module ? module : "");
-    struct lode_text tail = text_of(module ? lode_path_tail(module) : "");
-    struct lode_text symbol = lode_activity_symbol(name ? name : "");
-    for (size_t i = 0; i < count; i++)
-        if ((lode_activity_matches(items[i].module, tail) || lode_activity_matches(items[i].module, path)) &&
-            lode_activity_matches(items[i].name, symbol))
-            return &items[i];
-    return NULL;
-}
-
-lode_activity lode_activity_of(const lode_kind_rules *rules, const char *module, const char *name)
-{
-    const struct user_rule *rule = find_rule(rules, module, name);
-    return rule ? rule->activity : lode_activity_of_names(module, name);
-}
-
-lode_activity lode_activity_of_call(const lode_kind_rules *rules, const lode_function *function)
-{
-    char stub[LODE_NAME_COMPARED + sizeof "@plt"];
     const char *module = function->module ? function->module->path : NULL;
-    const struct user_rule *rule = find_rule(rules, module, function->name);
-    if (rule)
-        return rule->activity;
-    lode_activity activity = lode_activity_of_names(module, function->name);
-    if (activity != LODE_ACTIVITY_OWN || !function->is_stub || function->name == NULL)
-        return activity;
-    (void)snprintf(stub, sizeof stub, "%.*s@plt", LODE_NAME_COMPARED, function->name);
-    activity = lode_activity_of_names(NULL, stub);
-    return activity == LODE_ACTIVITY_OWN ? LODE_ACTIVITY_LIB : activity;
+    struct lode_decision decision = lode_decide(rules, module, function->name, false);
+    if (decision.activity != LODE_ACTIVITY_OWN || decision.decided == LODE_DECIDED_USER ||
+        !function->is_stub || function->name == NULL)
+        return decision;
+    decision = lode_decide_names(NULL, function->name, true);
+    if (decision.activity == LODE_ACTIVITY_OWN)
+        decision.activity = LODE_ACTIVITY_LIB;
+    return decision;
 }
 
 lode_activity lode_activity_of_context(const lode_kind_rules *rules, const lode_context *context)
@@ -199,11 +94,11 @@ lode_activity lode_activity_of_context(const lode_kind_rules *rules, const lode_
         context = lode_context_parent(context);
     if (context->lexical == LODE_LEXICAL_ENTRY || context->lexical == LODE_LEXICAL_GLOBAL)
         return LODE_ACTIVITY_OWN;
-    const lode_module *module = context->module;
     const lode_function *function = context->function;
-    if (function && function->module)
-        module = function->module;
-    return lode_activity_of(rules, module ? module->path : NULL, function ? function->name : NULL);
+    if (function && (function->module || context->module == NULL))
+        return lode_decide_call(rules, function).activity;
+    return lode_activity_of(rules, context->module ? context->module->path : NULL,
+                            function ? function->name : NULL);
 }
 
 /* ---- paths ---- */
@@ -235,12 +130,7 @@ unsigned lode_activity_below(unsigned above, unsigned activity)
 /* By its name, as if it were a stub for a function of a library: "read [program]". */
 static unsigned activity_of_leaf(const lode_function *function)
 {
-    char stub[LODE_NAME_COMPARED + sizeof "@plt"];
-    struct lode_text symbol = lode_activity_symbol(function->name ? function->name : "");
-    if (symbol.length == 0 || symbol.length > LODE_NAME_COMPARED)
-        return LODE_ACTIVITY_OWN;
-    (void)snprintf(stub, sizeof stub, "%.*s@plt", (int)symbol.length, symbol.bytes);
-    lode_activity activity = lode_activity_of_names(NULL, stub);
+    lode_activity activity = lode_decide_names(NULL, function->name, true).activity;
     return activity == LODE_ACTIVITY_LIB ? LODE_ACTIVITY_OWN : activity;
 }
 

@@ -3,31 +3,41 @@
 #ifndef LODE_ANALYSIS_ACTIVITY_H
 #define LODE_ANALYSIS_ACTIVITY_H
 
+#include "analysis/kind_name.h"
 #include "model/context.h"
 #include <lode/kind.h>
 #include <stddef.h>
 
-/* Part of a string. */
-struct lode_text {
-    const char *bytes;
-    size_t length;
+/* What decided about a function. */
+enum lode_decided {
+    LODE_DECIDED_DEFAULT, /* no rule */
+    LODE_DECIDED_USER,    /* a rule of the user */
+    LODE_DECIDED_NAME,    /* a rule for the name */
+    LODE_DECIDED_MODULE   /* a rule for the load module */
 };
 
-/* Longer names are compared by their beginning: files can have huge ones. */
-#define LODE_NAME_COMPARED 1024
+/* What a function does, and why Lode thinks so. */
+struct lode_decision {
+    lode_activity activity;
+    lode_effect effect;
+    enum lode_decided decided;
+    struct lode_text word; /* of the rule; empty: none */
+    unsigned line;         /* of the rules of the user */
+};
 
+/* By the rules of the user first; all but the last may be NULL. `is_stub`: of a library. */
+struct lode_decision lode_decide(const lode_kind_rules *rules, const char *module, const char *name,
+                                 bool is_stub);
+/* By those of the library only. */
+struct lode_decision lode_decide_names(const char *module, const char *name, bool is_stub);
 /* "*" stands for any characters, "?" for one. */
 bool lode_activity_matches(const char *pattern, struct lode_text text);
-/* By the rules that the library has; both may be NULL. */
-lode_activity lode_activity_of_names(const char *module, const char *name);
-/* The name without what a profiler adds: "[module]", "@plt", "_[k]". */
-struct lode_text lode_activity_symbol(const char *name);
 
 /*
  * Of a function of a recording. Calls of library functions carry the module of the program, but are
  * known to be stubs; what no rule knows there passes time on to its caller.
  */
-lode_activity lode_activity_of_call(const lode_kind_rules *rules, const lode_function *function);
+struct lode_decision lode_decide_call(const lode_kind_rules *rules, const lode_function *function);
 /* What the costs of a function belong to, if those of its caller belong to `above`. */
 unsigned lode_activity_below(unsigned above, unsigned activity);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decides the activities of functions by the rules of kinds.def, and so their kinds. */
+/* Decides what functions do by the rules of kinds.def: their activities, and so their kinds. */
 #include "analysis/activity.h"
-#include "analysis/key.h"
-#include "model/context.h"
+#include "base/hash.h"
 #include <lode/kind.h>
 #include <lode/name.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <string.h>
 
 enum section {
@@ -18,16 +19,20 @@ enum section {
 struct rule {
     enum section section;
     lode_activity activity;
-    const char *pattern;
+    lode_effect effect;
+    const char *words;
 };
 
 static const struct rule rules[] = {
-#define WORD(activity, pattern)     {SECTION_WORD, LODE_ACTIVITY_##activity, pattern},
-#define MODULE(activity, pattern)   {SECTION_MODULE, LODE_ACTIVITY_##activity, pattern},
-#define MIXED(activity, pattern)    {SECTION_MIXED, LODE_ACTIVITY_##activity, pattern},
-#define SYMBOL(activity, pattern)   {SECTION_SYMBOL, LODE_ACTIVITY_##activity, pattern},
-#define ANYWHERE(activity, pattern) {SECTION_ANYWHERE, LODE_ACTIVITY_##activity, pattern},
+#define RULE(section, activity, effect, words)                                                               \
+    {SECTION_##section, LODE_ACTIVITY_##activity, LODE_EFFECT_##effect, words},
+#define WORD(activity, effect, word)      RULE(WORD, activity, effect, word)
+#define MODULE(activity, word)            RULE(MODULE, activity, NONE, word)
+#define MIXED(activity, word)             RULE(MIXED, activity, NONE, word)
+#define SYMBOL(activity, effect, words)   RULE(SYMBOL, activity, effect, words)
+#define ANYWHERE(activity, effect, words) RULE(ANYWHERE, activity, effect, words)
 #include "analysis/kinds.def"
+#undef RULE
 #undef WORD
 #undef MODULE
 #undef MIXED
@@ -35,147 +40,256 @@ static const struct rule rules[] = {
 #undef ANYWHERE
 };
 
+#define RULE_COUNT (sizeof rules / sizeof *rules)
+
 /* Goes back to the last "*" only, so that time is at most the product of both lengths. */
-bool lode_activity_matches(const char *pattern, struct lode_text text)
+static bool matches(struct lode_text pattern, struct lode_text text)
 {
-    const char *star = NULL;
-    size_t i = 0, from = 0;
+    size_t i = 0, at = 0, from = 0, star = SIZE_MAX;
     while (i < text.length) {
-        if (*pattern == '*') {
-            star = pattern++;
+        bool is_end = at == pattern.length;
+        if (!is_end && pattern.bytes[at] == '*') {
+            star = at++;
             from = i;
-        } else if (*pattern && (*pattern == '?' || *pattern == text.bytes[i])) {
-            pattern++;
+        } else if (!is_end && (pattern.bytes[at] == '?' || pattern.bytes[at] == text.bytes[i])) {
+            at++;
             i++;
-        } else if (star) {
-            pattern = star + 1;
+        } else if (star != SIZE_MAX) {
+            at = star + 1;
             i = ++from;
         } else {
             return false;
         }
     }
-    while (*pattern == '*')
-        pattern++;
-    return *pattern == '\0';
+    while (at < pattern.length && pattern.bytes[at] == '*')
+        at++;
+    return at == pattern.length;
 }
 
-static const struct rule *find_rule(enum section section, struct lode_text text, struct lode_text other)
+static struct lode_text text_of(const char *string)
 {
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].section == section && (lode_activity_matches(rules[i].pattern, text) ||
-                                            (other.length && lode_activity_matches(rules[i].pattern, other))))
-            return &rules[i];
-    return NULL;
+    return (struct lode_text){string, strnlen(string, LODE_NAME_COMPARED)};
 }
 
-/* A rule for a module: its path, or the last component of it. */
-static const struct rule *find_module(const char *path)
+bool lode_activity_matches(const char *pattern, struct lode_text text)
 {
-    const char *tail = lode_path_tail(path);
-    struct lode_text whole = {path, strnlen(path, LODE_NAME_COMPARED)},
-                     last = {tail, strnlen(tail, LODE_NAME_COMPARED)};
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        bool is_path = rules[i].pattern[0] == '/';
-        if ((rules[i].section == SECTION_MODULE || rules[i].section == SECTION_MIXED) &&
-            lode_activity_matches(rules[i].pattern, is_path ? whole : last))
-            return &rules[i];
+    return matches((struct lode_text){pattern, strlen(pattern)}, text);
+}
+
+/* ---- the words of rules ---- */
+
+enum {
+    WORDS_MAX = 8192,
+    SLOTS = 16384 /* a power of two, at least twice as many */
+};
+
+/* A word of a rule. */
+struct word {
+    struct lode_text text;
+    uint16_t rule;
+};
+
+/* Made once of the rules, and never changed then. */
+static struct {
+    struct word words[WORDS_MAX];
+    uint16_t slots[SLOTS];        /* names and scopes: index of the word + 1 */
+    uint16_t patterns[WORDS_MAX]; /* indices of others, in the order of the rules */
+    size_t word_count, pattern_count;
+} index_of;
+static pthread_once_t index_once = PTHREAD_ONCE_INIT;
+
+static size_t slot_of(struct lode_text text)
+{
+    return (size_t)lode_hash_fixed(text.bytes, text.length) & (SLOTS - 1);
+}
+
+/* The word of a name or scope; NULL: none. */
+static const struct word *find_word(struct lode_text text)
+{
+    for (size_t slot = slot_of(text); index_of.slots[slot]; slot = (slot + 1) & (SLOTS - 1)) {
+        const struct word *word = &index_of.words[index_of.slots[slot] - 1];
+        if (word->text.length == text.length && memcmp(word->text.bytes, text.bytes, text.length) == 0)
+            return word;
     }
     return NULL;
 }
 
-static bool skip(struct lode_text *text, const char *prefix)
+/* Whether this is no pattern, or one that ends with "::*" and has no other "*". */
+static bool is_name_or_scope(struct lode_text word)
 {
-    size_t length = strlen(prefix);
-    if (text->length <= length || memcmp(text->bytes, prefix, length) != 0)
+    const char *mark = memchr(word.bytes, '*', word.length);
+    if (memchr(word.bytes, '?', word.length))
         return false;
-    text->bytes += length;
-    text->length -= length;
-    return true;
+    if (mark && mark > word.bytes && mark[-1] == '(') /* "sync.(*Mutex).Lock" of Go */
+        mark = memchr(mark + 1, '*', word.length - (size_t)(mark + 1 - word.bytes));
+    return mark == NULL || (mark == word.bytes + word.length - 1 && word.length > 3 && mark[-1] == ':');
 }
 
-/* Cuts a name at `mark`, unless it begins with it. */
-static bool cut(struct lode_text *text, const char *mark)
+static void add_word(struct lode_text text, uint16_t rule)
 {
-    size_t length = strlen(mark);
-    for (size_t i = 1; i + length <= text->length; i++)
-        if (memcmp(text->bytes + i, mark, length) == 0) {
-            text->length = i;
-            return true;
+    if (index_of.word_count == WORDS_MAX)
+        return; /* a test compares what was added with the rules */
+    uint16_t number = (uint16_t)index_of.word_count++;
+    index_of.words[number] = (struct word){text, rule};
+    if (!is_name_or_scope(text)) {
+        index_of.patterns[index_of.pattern_count++] = number;
+        return;
+    }
+    size_t slot = slot_of(text);
+    while (index_of.slots[slot])
+        slot = (slot + 1) & (SLOTS - 1);
+    index_of.slots[slot] = (uint16_t)(number + 1);
+}
+
+static void make_index(void)
+{
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        if (rules[i].section != SECTION_SYMBOL && rules[i].section != SECTION_ANYWHERE)
+            continue;
+        for (const char *at = rules[i].words; *at;) {
+            size_t length = strcspn(at, " ");
+            if (length)
+                add_word((struct lode_text){at, length}, (uint16_t)i);
+            at += length + (at[length] == ' ');
         }
-    return false;
+    }
 }
 
-/* The name of a library function without what compilers and libraries put before it. */
-static struct lode_text plain(struct lode_text name)
-{
-    skip(&name, "__GI_");
-    while (skip(&name, "_"))
-        ;
-    skip(&name, "libc_");
-    return name;
-}
+/* ---- looking for rules ---- */
 
-/* "malloc@plt", and "vfs_read_[k]" of the kernel, have a module of their own, whatever is given. */
-struct symbol {
-    struct lode_text name;
-    bool is_stub, is_kernel;
+/* What decides about a function: a rule, and the word of it. */
+struct found {
+    const struct rule *rule;
+    struct lode_text word;
 };
 
-static struct symbol symbol_of(const char *name)
+static struct found found_word(const struct word *word, bool in_library)
 {
-    struct symbol symbol = {.name = {name, strnlen(name, LODE_NAME_COMPARED)}};
-    symbol.is_kernel = cut(&symbol.name, "_[k]");
-    if (!symbol.is_kernel && !cut(&symbol.name, "_[i]"))
-        cut(&symbol.name, "_[j]");
-    struct lode_text before = symbol.name;
-    symbol.is_stub = cut(&before, "@plt");
-    cut(&symbol.name, " [");
-    cut(&symbol.name, "@");
-    return symbol;
+    if (word == NULL || (rules[word->rule].section == SECTION_SYMBOL && !in_library))
+        return (struct found){0};
+    return (struct found){&rules[word->rule], word->text};
 }
 
-struct lode_text lode_activity_symbol(const char *name)
+/* A function of C++ or Rust: by its name, then by its scopes from the inside to the outside. */
+static struct found find_scoped(struct lode_text name, bool in_library)
 {
-    return symbol_of(name).name;
+    char scope[LODE_NAME_COMPARED + 1];
+    struct found found = found_word(find_word(name), in_library);
+    for (size_t i = name.length; found.rule == NULL && i > 2; i--) {
+        if (name.bytes[i - 1] != ':' || name.bytes[i - 2] != ':')
+            continue;
+        memcpy(scope, name.bytes, i);
+        scope[i] = '*';
+        found = found_word(find_word((struct lode_text){scope, i + 1}), in_library);
+    }
+    return found;
 }
 
-static lode_activity activity_of_symbol(const struct symbol *symbol, const struct rule *module)
+/* A function of C: as in the file, then without what is put around it. */
+static struct found find_name(struct lode_text name, struct lode_text plain, bool in_library)
+{
+    struct found found = found_word(find_word(name), in_library);
+    if (found.rule == NULL)
+        found = found_word(find_word(plain), in_library);
+    struct lode_text stem = lode_name_stem(plain);
+    if (found.rule == NULL && stem.length < plain.length)
+        found = found_word(find_word(stem), in_library);
+    return found;
+}
+
+static struct found find_pattern(enum section section, struct lode_text name, struct lode_text other)
+{
+    for (size_t i = 0; i < index_of.pattern_count; i++) {
+        const struct word *word = &index_of.words[index_of.patterns[i]];
+        if (rules[word->rule].section == section &&
+            (matches(word->text, name) || (other.length && matches(word->text, other))))
+            return (struct found){&rules[word->rule], word->text};
+    }
+    return (struct found){0};
+}
+
+static struct found find_symbol(const struct lode_symbol *symbol, bool in_library)
 {
     static const struct lode_text none = {NULL, 0};
-    struct lode_text other = plain(symbol->name);
-    bool in_library = module || symbol->is_stub || symbol->is_kernel;
-    const struct rule *rule = find_rule(SECTION_ANYWHERE, symbol->name, other);
-    if (rule == NULL && in_library)
-        rule = find_rule(SECTION_SYMBOL, other, none);
-    if (rule)
-        return rule->activity;
-    return module ? module->activity : symbol->is_kernel ? LODE_ACTIVITY_KERNEL : LODE_ACTIVITY_OWN;
+    char buffer[LODE_NAME_COMPARED];
+    struct lode_text plain = lode_plain_name(symbol->name);
+    struct lode_text scoped = lode_scoped_name(symbol->name, buffer, sizeof buffer);
+    (void)pthread_once(&index_once, make_index);
+    struct found found =
+        scoped.length ? find_scoped(scoped, in_library) : find_name(symbol->name, plain, in_library);
+    if (found.rule == NULL)
+        found = find_pattern(SECTION_ANYWHERE, symbol->name, scoped.length ? scoped : plain);
+    if (found.rule == NULL && in_library)
+        found = find_pattern(SECTION_SYMBOL, plain, none);
+    return found;
 }
 
-lode_activity lode_activity_of_names(const char *module, const char *name)
+static struct found find_whole(enum section section, struct lode_text name)
 {
-    static const struct lode_text none = {NULL, 0};
-    struct lode_text whole = {name ? name : "", name ? strnlen(name, LODE_NAME_COMPARED) : 0};
-    const struct rule *word = whole.length ? find_rule(SECTION_WORD, whole, none) : NULL;
-    if (word)
-        return word->activity;
-    const struct rule *rule = module ? find_module(module) : NULL;
-    if (rule && (rule->section == SECTION_MODULE || whole.length == 0))
-        return rule->activity;
-    if (whole.length == 0)
-        return LODE_ACTIVITY_OWN;
-    struct symbol symbol = symbol_of(name);
-    return activity_of_symbol(&symbol, rule);
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        if (rules[i].section == section && lode_activity_matches(rules[i].words, name))
+            return (struct found){&rules[i], text_of(rules[i].words)};
+    return (struct found){0};
+}
+
+/* A rule for a module: its path, or the last component of it. */
+static struct found find_module(const char *path)
+{
+    struct lode_text whole = text_of(path), last = text_of(lode_path_tail(path));
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        bool is_path = rules[i].words[0] == '/';
+        if ((rules[i].section == SECTION_MODULE || rules[i].section == SECTION_MIXED) &&
+            lode_activity_matches(rules[i].words, is_path ? whole : last))
+            return (struct found){&rules[i], text_of(rules[i].words)};
+    }
+    return (struct found){0};
+}
+
+/* ---- decisions ---- */
+
+static struct lode_decision decision_of(struct found found, enum lode_decided decided)
+{
+    return (struct lode_decision){found.rule->activity, found.rule->effect, decided, found.word, 0};
+}
+
+static struct lode_decision decide_symbol(const char *name, struct found module, bool is_stub)
+{
+    struct lode_symbol symbol = lode_symbol_of(name);
+    symbol.is_stub |= is_stub;
+    bool in_library = module.rule || symbol.is_stub || symbol.is_kernel;
+    struct found found = find_symbol(&symbol, in_library);
+    /* All functions of some modules are of one activity. */
+    if (module.rule && module.rule->section == SECTION_MODULE &&
+        (found.rule == NULL || found.rule->activity != module.rule->activity))
+        return decision_of(module, LODE_DECIDED_MODULE);
+    if (found.rule)
+        return decision_of(found, LODE_DECIDED_NAME);
+    if (module.rule)
+        return decision_of(module, LODE_DECIDED_MODULE);
+    lode_activity other = symbol.is_kernel ? LODE_ACTIVITY_KERNEL : LODE_ACTIVITY_OWN;
+    return (struct lode_decision){.activity = other};
+}
+
+struct lode_decision lode_decide_names(const char *module, const char *name, bool is_stub)
+{
+    struct lode_text whole = text_of(name ? name : "");
+    struct found word = whole.length ? find_whole(SECTION_WORD, whole) : (struct found){0};
+    if (word.rule)
+        return decision_of(word, LODE_DECIDED_NAME);
+    struct found found = module ? find_module(module) : (struct found){0};
+    if (whole.length)
+        return decide_symbol(name, found, is_stub);
+    return found.rule ? decision_of(found, LODE_DECIDED_MODULE) : (struct lode_decision){0};
 }
 
 lode_kind lode_kind_of(const char *module, const char *name)
 {
-    return lode_activity_kind((int)lode_activity_of_names(module, name));
+    return lode_activity_kind((int)lode_decide_names(module, name, false).activity);
 }
 
 lode_kind lode_kind_of_function(const lode_function *function)
 {
-    return lode_kind_of(function->module ? function->module->path : NULL, function->name);
+    return lode_activity_kind((int)lode_decide_call(NULL, function).activity);
 }
 
 lode_kind lode_kind_of_context(const lode_context *context)

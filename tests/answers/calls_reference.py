@@ -14,10 +14,10 @@ import rec_uftrace as uftrace
 PREEMPTED = "linux:schedule (pre-empted)"
 WAITING = {"mpi", "mpi-startup", "omp", "omp-wait", "omp-idle", "lock", "net", "sleep", "gpu"}
 SPINNING = {"mpi", "mpi-startup", "omp", "omp-wait", "omp-idle", "gpu"}
-SPINS = re.compile(r"sched_yield|pthread_yield|pthread_spin_.*|std::this_thread::yield.*")
+SPINS = {"yield", "spin-lock"}
 WEAK = {"tool", "thread", "kernel", "unknown"}
 BODY = re.compile(r"\._omp_fn\.|\.omp_outlined|__omp_outlined|_omp_par_region")
-JOINS = re.compile(r"pthread_.*join.*|thrd_join|wait|waitpid|wait3|wait4|waitid")
+JOINS = {"join-thread", "wait-process"}
 
 
 def stubs(folder):
@@ -34,17 +34,26 @@ def stubs(folder):
     return frozenset(found)
 
 
+def is_stub(function, slots):
+    return bool(function.symbol) and (function.module, function.symbol) in slots
+
+
 @functools.lru_cache(None)
 def activity_of(function, slots):
     name = function.symbol
     found = kinds.activity(function.module or None, name)
-    is_stub = (function.module, name) in slots
-    if found == "own" and is_stub:
-        found = kinds.activity(None, name + "@plt")
+    if found == "own" and is_stub(function, slots):
+        found = kinds.activity(None, name, True)
         found = "lib" if found == "own" else found
-    if name and found != "own" and JOINS.fullmatch(name):
-        found = "lock"
     return "own" if name and BODY.search(name) else found
+
+
+@functools.lru_cache(None)
+def effect_of(function, slots):
+    name = function.symbol
+    if kinds.activity(function.module or None, name) == "own" and is_stub(function, slots):
+        return kinds.effect(None, name, True)
+    return "none" if name and BODY.search(name) else kinds.effect(function.module or None, name)
 
 
 def path_of(path, slots):
@@ -63,7 +72,14 @@ def spins(path, slots):
     """Whether the last call of a path waits without being blocked: a switch to another thread is then part of the waiting."""
     activity = path_of(path, slots)
     library = itertools.takewhile(lambda call: activity_of(call.function, slots) != "own", reversed(path))
-    return activity in SPINNING or (activity == "lock" and any(SPINS.fullmatch(call.function.symbol or "") for call in library))
+    return activity in SPINNING or (activity == "lock" and any(effect_of(call.function, slots) in SPINS for call in library))
+
+
+def is_join(path, slots):
+    """Whether the last call of a path waits for the end of others, and is not part of a library function that does."""
+    library = [*itertools.takewhile(lambda call: activity_of(call.function, slots) != "own", reversed(path))]
+    joins = [effect_of(call.function, slots) in JOINS for call in library]
+    return bool(joins) and joins[0] and not any(joins[1:])
 
 
 def track_times(track, slots):
@@ -78,7 +94,7 @@ def track_times(track, slots):
             activity = path_of((*above, call), slots)
             add(activity, call.own)
             useful += 0 if activity in WAITING or activity == "off-cpu" else call.own
-            if call.function.symbol and JOINS.fullmatch(call.function.symbol):
+            if is_join((*above, call), slots):
                 joining += call.time - sum(inner.time for inner in call.inside if inner.is_off and inner.function.symbol == PREEMPTED)
             continue
         activity = path_of(above, slots) if above else "unknown"

@@ -181,6 +181,13 @@ static void rules_of_a_user_come_first(void **state)
     assert_int_equal(by_rules(text, NULL, "malloc@plt"), LODE_ACTIVITY_OWN);
     assert_int_equal(by_rules(text, "libc.so.6", "free"), LODE_ACTIVITY_ALLOC);
     assert_int_equal(by_rules("", "libc.so.6", "free"), LODE_ACTIVITY_ALLOC);
+    /* As in the file, as it is shown, and as it is shown without parameters. */
+    assert_int_equal(by_rules("net * _ZN3app4sendEi", NULL, "_ZN3app4sendEi"), LODE_ACTIVITY_NET);
+    assert_int_equal(by_rules("net * app::send(int)", NULL, "_ZN3app4sendEi"), LODE_ACTIVITY_NET);
+    assert_int_equal(by_rules("net * app::send", NULL, "_ZN3app4sendEi"), LODE_ACTIVITY_NET);
+    assert_int_equal(by_rules("net * app::send", NULL, "app::send(int)"), LODE_ACTIVITY_NET);
+    assert_int_equal(by_rules("own * <gpu kernel>", NULL, "<gpu kernel>"), LODE_ACTIVITY_OWN);
+    assert_int_equal(by_rules("join-thread * app::finish", NULL, "app::finish()"), LODE_ACTIVITY_LOCK);
     assert_int_equal(by_rules("file /opt/io/* *", "/opt/io/libfast.so", NULL), LODE_ACTIVITY_FILE);
 }
 

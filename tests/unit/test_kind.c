@@ -91,6 +91,175 @@ static void module_decides_first_and_name_second(void **state)
     }
 }
 
+/* Names as tracers and samplers write them. */
+static const struct call {
+    const char *activity, *effect, *module, *name;
+} calls[] = {
+    /* C++, mangled and not. */
+    {"lock", "join-thread", NULL, "_ZNSt6thread4joinEv"},
+    {"lock", "join-thread", "/opt/app/mt", "std::thread::join()"},
+    {"lock", "join-thread", "/opt/app/mt", "std::thread::join"},
+    {"lock", "join-thread", "/usr/lib/libstdc++.so.6", "std::thread::join() [libstdc++.so.6]"},
+    {"lock", "join-thread", NULL, "std::jthread::~jthread()"},
+    {"lock", "join-thread", NULL, "std::__1::thread::join()"},
+    {"lock", "join-thread", NULL, "thrd_join"},
+    {"lock", "join-thread", "libc.so.6", "__pthread_clockjoin_ex"},
+    {"thread", "start-thread", NULL,
+     "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE"},
+    {"thread", "start-thread", NULL, "std::thread::thread<void (&)(int), int&, void>(void (&)(int), int&)"},
+    {"thread", "start-thread", NULL,
+     "std::future<std::__invoke_result<main::{lambda()#1}>::type> std::async<main::{lambda()#1}>(std::launch, "
+     "main::{lambda()#1}&&)"},
+    {"thread", "none", NULL,
+     "std::thread::_State_impl<std::thread::_Invoker<std::tuple<void (*)(int), int> > >::_M_run()"},
+    {"thread", "start-thread", "libc.so.6", "clone3"},
+    {"lock", "wait-future", NULL, "std::future<int>::get()"},
+    {"lock", "wait-future", NULL,
+     "std::__basic_future<std::vector<int, std::allocator<int> > >::wait() const"},
+    {"lock", "wait-future", NULL,
+     "std::future_status std::__basic_future<void>::wait_for<long, std::ratio<1l, "
+     "1000l>>(std::chrono::duration<long, std::ratio<1l, 1000l>> const&) const"},
+    {"lock", "wait-condition", NULL, "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE"},
+    {"lock", "wait-condition", NULL,
+     "void std::condition_variable::wait<Queue::pop()::{lambda()#1}>(std::unique_lock<std::mutex>&, "
+     "Queue::pop()::{lambda()#1})"},
+    {"lock", "wait-condition", NULL,
+     "bool std::_V2::condition_variable_any::wait_for<std::unique_lock<std::mutex>, long, std::ratio<1l, 1l> "
+     ">(std::unique_lock<std::mutex>&, std::chrono::duration<long, std::ratio<1l, 1l> > const&)"},
+    {"lock", "wait-condition", NULL, "cnd_wait"},
+    {"lock", "take-lock", NULL, "std::mutex::lock()"},
+    {"lock", "take-lock", NULL, "std::unique_lock<std::mutex>::lock()"},
+    {"lock", "take-lock", NULL, "std::lock_guard<std::mutex>::lock_guard(std::mutex&)"},
+    {"lock", "release-lock", NULL, "std::lock_guard<std::mutex>::~lock_guard()"},
+    {"lock", "take-lock", NULL, "std::shared_mutex::lock_shared()"},
+    {"lock", "take-lock", NULL, "mtx_lock"},
+    {"lock", "take-lock", "libc.so.6", "__lll_lock_wait"},
+    {"lock", "wait", "libc.so.6", "__futex_abstimed_wait_common"},
+    {"lock", "wait-barrier", NULL, "std::barrier<std::__empty_completion>::arrive_and_wait(long)"},
+    {"lock", "wait-barrier", NULL, "std::latch::wait() const"},
+    {"lock", "wait-semaphore", NULL, "std::counting_semaphore<1l>::acquire()"},
+    {"lock", "wait-semaphore", NULL, "sem_wait@@GLIBC_2.34"},
+    {"lock", "call-once", NULL, "void std::call_once<void (&)()>(std::once_flag&, void (&)())"},
+    {"lock", "yield", NULL, "std::this_thread::yield()"},
+    {"sleep", "sleep", NULL,
+     "void std::this_thread::sleep_for<long, std::ratio<1l, 1000l> >(std::chrono::duration<long, "
+     "std::ratio<1l, 1000l> > const&)"},
+    {"alloc", "allocate", NULL, "operator new(unsigned long)"},
+    {"alloc", "free", NULL, "_ZdlPvm@plt"},
+    {"alloc", "allocate", NULL,
+     "void std::vector<int, std::allocator<int> >::_M_realloc_insert<int const&>(__gnu_cxx::__normal_iterator<int*, "
+     "std::vector<int, std::allocator<int> > >, int const&)"},
+    {"alloc", "allocate", "libc.so.6", "_int_malloc"},
+    {"lib", "may-allocate", NULL,
+     "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >::append(char const*)"},
+    {"copy", "copy", "libc.so.6", "__memmove_avx_unaligned_erms"},
+    {"copy", "copy", NULL, "__memcpy_chk@plt"},
+    {"lib", "none", "libc.so.6", "__memcmp_avx2_movbe"},
+    {"file", "read", NULL,
+     "std::basic_istream<char, std::char_traits<char> >& std::getline<char, std::char_traits<char>, "
+     "std::allocator<char> >(std::basic_istream<char, std::char_traits<char> >&, std::__cxx11::basic_string<char, "
+     "std::char_traits<char>, std::allocator<char> >&)"},
+    {"file", "write", NULL,
+     "std::basic_ostream<char, std::char_traits<char> >& std::operator<< <std::char_traits<char> "
+     ">(std::basic_ostream<char, std::char_traits<char> >&, char const*)"},
+    {"file", "write", NULL, "_ZStlsISt11char_traitsIcEERSt13basic_ostreamIcT_ES5_PKc@plt"},
+    {"file", "write", NULL, "std::ostream::flush()"},
+    {"file", "use-file", NULL,
+     "std::basic_ofstream<char, std::char_traits<char> >::open(char const*, std::_Ios_Openmode)"},
+    {"file", "use-file", NULL, "std::filesystem::remove(std::filesystem::__cxx11::path const&)"},
+    {"file", "none", NULL, "std::filesystem::__cxx11::path::parent_path[abi:cxx11]() const"},
+    {"file", "sync-disk", NULL, "fdatasync"},
+    {"file", "sync-disk", NULL, "fsync@plt"},
+    {"file", "read", "libc.so.6", "__GI___libc_read"},
+    {"file", "read", "libc.so.6", "__read_nocancel"},
+    {"file", "write", NULL, "write@plt"},
+    {"file", "use-file", NULL, "open64@plt"},
+    {"net", "network", NULL, "recv@plt"},
+    {"net", "poll", NULL, "epoll_wait"},
+    {"thread", "start-process", NULL, "fork@plt"},
+    {"thread", "start-process", NULL, "posix_spawn"},
+    {"lock", "wait-process", NULL, "waitpid"},
+    {"lock", "wait-process", NULL, "wait@plt"},
+    {"lib", "throw", NULL, "__cxa_throw"},
+    {"lib", "throw", NULL, "_Unwind_Resume.cold"},
+    {"loader", "load", NULL, "dlopen@@GLIBC_2.34"},
+    {"loader", "load", "ld-linux-x86-64.so.2", "_dl_relocate_object"},
+    {"loader", "load", "ld-linux-x86-64.so.2", "do_lookup_x"},
+    {"alloc", "map", NULL, "mmap64@plt"},
+    {"alloc", "free", "libc.so.6", "_int_free.isra.0"},
+    {"alloc", "allocate", "libc.so.6", "malloc_consolidate.part.0"},
+    {"omp", "omp-region", "libgomp.so.1", "GOMP_parallel"},
+    {"omp", "take-lock", "/opt/app/omp", "GOMP_critical_start"},
+    {"mpi", "collective", "/usr/lib/libmpi.so.40", "MPI_Barrier"},
+    {"mpi", "none", "/usr/lib/libmpi.so.40", "opal_free"},
+    /* Rust and Go. */
+    {"lock", "join-thread", NULL, "std::thread::JoinHandle<T>::join"},
+    {"lock", "join-thread", NULL, "_ZN3std6thread19JoinHandle$LT$T$GT$4join17h0123456789abcdefE"},
+    {"lock", "take-lock", NULL, "std::sync::mutex::Mutex<T>::lock::h0123456789abcdef"},
+    {"alloc", "allocate", NULL, "__rust_alloc"},
+    {"lib", "throw", NULL, "core::panicking::panic_fmt"},
+    {"alloc", "allocate", "/opt/go/demo", "runtime.mallocgc"},
+    {"lock", "wait", "/opt/go/demo", "runtime.gopark"},
+    {"lock", "take-lock", "/opt/go/demo", "sync.(*Mutex).Lock"},
+    {"lock", "join-thread", "/opt/go/demo", "sync.(*WaitGroup).Wait"},
+    {"alloc", "free", "/opt/go/demo", "runtime.gcBgMarkWorker"},
+    /* Names of a program that only look like those. */
+    {"own", "none", "/opt/app/game", "game::World::join()"},
+    {"own", "none", "/opt/app/game", "_ZN4game5World4joinEv"},
+    {"own", "none", NULL, "MyQueue::wait(std::unique_lock<std::mutex>&)"},
+    {"own", "none", NULL, "read(Config&)"},
+    {"own", "none", NULL, "_Z4readR6Config"},
+    {"own", "none", NULL, "log_write"},
+    {"own", "none", NULL, "wait"},
+    {"own", "none", NULL, "std_thread_join"},
+    {"own", "none", NULL, "mystd::thread::join()"},
+    {"own", "none", NULL, "app::std::thread::join()"},
+    {"own", "none", NULL, "Pool::std_mutex_lock()"},
+    {"own", "none", NULL, "std::vector<app::Lock, std::allocator<app::Lock> >::size() const"},
+    {"own", "none", NULL, "app::Mutex::lock()"},
+    {"own", "none", NULL, "fsync_all"},
+    {"own", "none", NULL, "my_malloc"},
+    {"own", "none", NULL, "app::malloc(unsigned long)"},
+    {"own", "none", NULL, "malloc(Arena&)"},
+    {"own", "none", NULL, "thread_join"},
+    {"own", "none", NULL, "std::thread join(int)"},
+    {"own", "none", NULL, "app::run(std::thread::id)"},
+    {"own", "none", NULL, "void app::apply<std::mutex::lock>(int)"},
+    {"own", "none", "/opt/go/demo", "main.(*Mutex).Lock"},
+};
+
+static void names_of_tracers_have_an_activity_and_an_effect(void **state)
+{
+    size_t wrong = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        const struct call *c = &calls[i];
+        const char *activity = lode_activity_name((int)lode_activity_of(NULL, c->module, c->name));
+        const char *effect = lode_effect_name((int)lode_effect_of(NULL, c->module, c->name));
+        if (strcmp(activity, c->activity) == 0 && strcmp(effect, c->effect) == 0)
+            continue;
+        print_message("%s is %s, %s, not %s, %s\n", c->name, activity, effect, c->activity, c->effect);
+        wrong++;
+    }
+    assert_int_equal(wrong, 0);
+}
+
+static void every_effect_has_a_name_and_an_activity(void **state)
+{
+    (void)state;
+    for (int i = 0; i < LODE_EFFECT_COUNT; i++) {
+        assert_non_null(lode_effect_name(i));
+        assert_non_null(lode_effect_title(i));
+        assert_non_null(lode_activity_name((int)lode_effect_activity(i)));
+    }
+    assert_null(lode_effect_name(-1));
+    assert_null(lode_effect_title(LODE_EFFECT_COUNT));
+    assert_int_equal(lode_effect_activity(-1), LODE_ACTIVITY_OWN);
+    assert_true(lode_effect_waits(LODE_EFFECT_JOIN));
+    assert_false(lode_effect_waits(LODE_EFFECT_COPY));
+    assert_false(lode_effect_waits(LODE_EFFECT_COUNT));
+}
+
 static void every_kind_has_a_name_and_a_title(void **state)
 {
     (void)state;
@@ -123,6 +292,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(module_decides_first_and_name_second),
+        cmocka_unit_test(names_of_tracers_have_an_activity_and_an_effect),
+        cmocka_unit_test(every_effect_has_a_name_and_an_activity),
         cmocka_unit_test(every_kind_has_a_name_and_a_title),
         cmocka_unit_test(huge_names_are_decided_by_their_beginning),
     };

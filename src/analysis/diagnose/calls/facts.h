@@ -34,7 +34,7 @@ enum call_need {
     CALL_NEED_COUNT
 };
 
-/* What a function is to rules, by its name. */
+/* What a function is to rules, by the effect of its calls. */
 enum call_role {
     ROLE_NONE,
     ROLE_TAKE,     /* takes a lock */
@@ -56,7 +56,7 @@ struct call_function {
     uint64_t held;  /* useful running time of itself and of library functions that it calls */
     uint64_t total; /* useful running time of outer calls; of library functions, all running time */
     uint64_t most;  /* the largest of one call */
-    unsigned char activity, role;
+    unsigned char activity, effect, role;
     bool spins;    /* waits without being blocked, as CALL_SPINNING does */
     bool is_known; /* activity and role are set */
 };
@@ -165,9 +165,9 @@ lode_status lode_call_facts_conclude(struct lode_diagnosis *d, lode_error *error
 lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error);
 void lode_call_efficiency(struct lode_diagnosis *d);
 
-enum call_role lode_call_role(const char *name);
-/* Whether a function that waits for threads does so without being blocked. */
-bool lode_call_spins(const char *name);
+enum call_role lode_call_role(lode_activity activity, lode_effect effect);
+/* Whether a function is the body of an OpenMP region, by its name. */
+bool lode_call_is_body(const char *name);
 
 /* ---- OpenMP ---- */
 

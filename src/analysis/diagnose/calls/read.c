@@ -94,6 +94,7 @@ static void add_function(struct call_function *sum, const struct call_function *
     sum->most = more->most > sum->most ? more->most : sum->most;
     sum->activity = more->activity;
     sum->role = more->role;
+    sum->effect = more->effect;
     sum->is_known = true;
 }
 

@@ -78,18 +78,17 @@ void lode_call_worker_close(struct call_worker *w)
 static void learn(struct call_worker *w, const lode_function *function)
 {
     struct call_function *known = &w->functions[function->index];
-    unsigned activity = (unsigned)lode_activity_of_call(w->kinds, function);
-    enum call_role role = lode_call_role(function->name);
+    struct lode_decision decision = lode_decide_call(w->kinds, function);
+    enum call_role role = lode_call_role(decision.activity, decision.effect);
     /* Of functions of the application, only the bodies of regions are known by name. */
-    if (activity == LODE_ACTIVITY_OWN && role != ROLE_BODY)
-        role = ROLE_NONE;
-    if (role == ROLE_BODY)
-        activity = LODE_ACTIVITY_OWN;
-    if (role == ROLE_JOIN)
-        activity = LODE_ACTIVITY_LOCK;
-    known->activity = (unsigned char)activity;
+    if (lode_call_is_body(function->name)) {
+        decision = (struct lode_decision){.activity = LODE_ACTIVITY_OWN};
+        role = ROLE_BODY;
+    }
+    known->activity = (unsigned char)decision.activity;
+    known->effect = (unsigned char)decision.effect;
     known->role = (unsigned char)role;
-    known->spins = activity == LODE_ACTIVITY_LOCK && lode_call_spins(function->name);
+    known->spins = decision.effect == LODE_EFFECT_YIELD || decision.effect == LODE_EFFECT_SPIN;
     known->is_known = true;
 }
 
