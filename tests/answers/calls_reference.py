@@ -20,20 +20,6 @@ BODY = re.compile(r"\._omp_fn\.|\.omp_outlined|__omp_outlined|_omp_par_region")
 JOINS = {"join-thread", "wait-process"}
 
 
-def stubs(folder):
-    """(module, name) of all PLT slots."""
-    found = set()
-    for path in folder.glob("*.sym"):
-        module = ""
-        for line in path.read_text(errors="replace").splitlines():
-            if line.startswith("# path name: "):
-                module = line.removeprefix("# path name: ")
-            match = re.fullmatch(r"[0-9a-f]+ (?:[0-9a-f]+ )?P (.*)", line)
-            if match:
-                found.add((module, match[1]))
-    return frozenset(found)
-
-
 def is_stub(function, slots):
     return bool(function.symbol) and (function.module, function.symbol) in slots
 
@@ -112,7 +98,7 @@ def track_times(track, slots):
 
 def run(folder):
     """Figures of a recording: run time, time by activity, efficiency. For recordings without MPI launchers."""
-    slots = stubs(folder)
+    slots = uftrace.stubs(folder)
     tracks = [track for track in uftrace.tracks(folder) if any(not call.is_off for call in track.calls)]
     found = [(track, *track_times(track, slots)) for track in tracks]
     parents = [joining > 0.5 * track.facts["duration_ns"] for track, _, _, _, joining in found]

@@ -32,7 +32,9 @@ def top(answer, tracks, names="raw"):
     wanted = {(getattr(function, names), *_identity(function)): row for function, row in reference.top(tracks).items()}
     found = {(row["name"], row["module"], row["offset"]): row for row in answer["rows"]}
     count, wrong = _top(answer, tracks, found, wanted)
-    return count, wrong + _kinds(found)
+    functions = {(getattr(call.function, names), *_identity(call.function)): call.function for call, _ in reference.all_calls(tracks)}
+    wrong += [f"top: {key}: {found[key]['kind']}" for key in found.keys() & functions.keys() if found[key]["kind"] != kind_of(functions[key])]
+    return count, wrong
 
 
 def top_names(answer, tracks, names="raw", shows=lambda function: True):
@@ -57,14 +59,20 @@ def top_names(answer, tracks, names="raw", shows=lambda function: True):
     return count, wrong
 
 
+def kind_of(function):
+    """Calls of library functions are part of system libraries, unless a rule knows more."""
+    found = kinds.kind(function.module or None, function.raw)
+    if found != "own" or not function.is_stub:
+        return found
+    known = kinds.kind(None, function.raw, True)
+    return "system" if known == "own" else known
+
+
 def top_kinds(answer, tracks):
     """Rows by kind of function."""
-    def row_of(function):
-        return kinds.kind(function.module or None, function.raw)
-
-    wanted, functions = reference.top(tracks, row_of), {}
+    wanted, functions = reference.top(tracks, kind_of), {}
     for call, _ in reference.all_calls(tracks):
-        functions.setdefault(row_of(call.function), set()).add(call.function)
+        functions.setdefault(kind_of(call.function), set()).add(call.function)
     found = {row["kind"]: row for row in answer["rows"]}
     everything = reference.total(tracks)
     wrong = [] if answer["total_ns"] == everything else [f"top --by kind: {answer['total_ns']} ns in all, not {everything}"]
@@ -77,11 +85,6 @@ def top_kinds(answer, tracks):
         right = wanted[kind]["self_ns"], wanted[kind]["total_ns"], len(functions[kind]), kinds.TITLES[kind]
         wrong += [] if amounts == right else [f"top --by kind: {kind}: {amounts}, not {right}"]
     return len(wanted), wrong
-
-
-def _kinds(found):
-    """The kind of each row of `top --by symbol`."""
-    return [f"top: {row['symbol']}: {row['kind']}" for row in found.values() if row["kind"] != kinds.kind(row["module"], row["symbol"])]
 
 
 def _top(answer, tracks, found, wanted):
@@ -194,8 +197,7 @@ def _cut_boxes(rows, above, step, least):
         for row in siblings:
             if row.total >= least and row.total > 0:
                 name = row.function.raw
-                kind = kinds.kind(row.function.module or None, name)
-                yield level, path + (name,), row.total, row.own, len(row.members), kind, 0
+                yield level, path + (name,), row.total, row.own, len(row.members), kind_of(row.function), 0
                 pending.append((row.below, path + (name,), level + step))
 
 

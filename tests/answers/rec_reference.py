@@ -23,8 +23,9 @@ REAL_ERROR = 1e-9
 class Function:
     """A function is the same only if module, offset and symbol are."""
 
-    def __init__(self, symbol, module="", offset=0, raw=None, full=None, simple=None):
+    def __init__(self, symbol, module="", offset=0, raw=None, full=None, simple=None, is_stub=False):
         self.symbol, self.module, self.offset = symbol, module, offset
+        self.is_stub = is_stub  # calls of a library function by the module
         self.raw = raw or symbol  # as `--names raw` and `--names full` have it
         self.full = full or self.raw
         self.simple = simple or self.full

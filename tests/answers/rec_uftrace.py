@@ -2,6 +2,7 @@
 """Calls of uftrace recordings for the reference: raw records by an independent reader, the rules of repair by happened.py."""
 
 import functools
+import re
 
 import rec_reference as reference  # noqa: F401  knows where the others are
 
@@ -20,19 +21,33 @@ def _raw(function):
     return f"[{tail}+{function.offset:#x}]" if tail else f"<{function.offset:x}>"
 
 
+def stubs(folder):
+    """(module, name) of all PLT slots."""
+    found = set()
+    for path in folder.glob("*.sym"):
+        module = ""
+        for line in path.read_text(errors="replace").splitlines():
+            if line.startswith("# path name: "):
+                module = line.removeprefix("# path name: ")
+            match = re.fullmatch(r"[0-9a-f]+ (?:[0-9a-f]+ )?P (.*)", line)
+            if match:
+                found.add((module, match[1]))
+    return frozenset(found)
+
+
 @functools.lru_cache(None)
-def _function(function):
+def _function(function, is_stub):
     raw = _raw(function)
     return reference.Function(function.symbol, function.module, function.offset, raw, names.demangled(raw),
-                              names.simple_stored_name(raw))
+                              names.simple_stored_name(raw), is_stub)
 
 
-def _forest(track):
+def _forest(track, slots):
     """The outermost calls of what happened on a track, with all that they call."""
     outermost, open_calls = [], []
     for item in track.happenings:
         if item.kind in (happened.ENTER, happened.OUT):
-            call = reference.Call(_function(item.function), item.time, item.kind == happened.OUT)
+            call = reference.Call(_function(item.function, (item.function.module, item.function.symbol) in slots), item.time, item.kind == happened.OUT)
             (open_calls[-1].inside if open_calls else outermost).append(call)
             open_calls.append(call)
         elif item.kind in (happened.LEAVE, happened.IN):
@@ -45,10 +60,10 @@ def _forest(track):
 
 def tracks(folder):
     """All tasks of a recording in the order of the info file. Raises reader.Damaged where the reader does not guess."""
-    recording = reader.Recording(folder)
+    recording, slots = reader.Recording(folder), stubs(folder)
     result = []
     for number, track in enumerate(happened.tracks(recording)):
-        calls = _forest(track)
+        calls = _forest(track, slots)
         # What becomes of the thread while calls are open is an event too.
         threads = [event.time for event in recording.perf.get(track.tid, ())
                    if event.kind in THREAD_EVENTS and any(call.begin <= event.time <= call.end for call in calls)]
