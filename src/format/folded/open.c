@@ -3,12 +3,12 @@
 #include "base/count.h"
 #include "base/error.h"
 #include "base/gzip.h"
+#include "format/bounded.h"
 #include "format/folded/folded.h"
 #include "format/folded/line.h"
 #include "format/folded/rules.h"
 #include "model/database.h"
 #include "model/finding.h"
-#include <inttypes.h>
 
 #define FORMAT_NAME "folded stacks"
 
@@ -25,6 +25,7 @@ struct folded_reader {
     struct lode_report *report;
     const char *file;
     struct lode_source source;
+    struct lode_bounded bounds;
     struct lode_blob unpacked;
     struct lode_range text;
     struct lode_import import;
@@ -86,70 +87,12 @@ static int probe(const struct lode_folder *folder)
 
 /* ---- reading ---- */
 
+static const struct lode_bounded_rules bounded_rules = {
+    FOLDED_RULE_GZIP, FOLDED_RULE_TRAILING, FOLDED_RULE_LIMIT, FOLDED_RULE_RATIO, FOLDED_RULE_EXPANSION};
+
 #define finding(reader, rule, at, ...)                                                                       \
     lode_report_add((reader)->report, rule, (reader)->file, (uint64_t)((at) - (reader)->text.data),          \
                     __VA_ARGS__)
-
-static lode_status beyond_limit(struct folded_reader *reader, const char *what, uint64_t most)
-{
-    LODE_TRY(lode_report_add(reader->report, FOLDED_RULE_LIMIT, reader->file, LODE_NO_OFFSET,
-                             "the stacks have more than %" PRIu64 " %s", most, what));
-    return LODE_END;
-}
-
-/* The same for the smaller of a limit that follows from the size and an absolute one. */
-static lode_status beyond_size(struct folded_reader *reader, const char *what, uint64_t most,
-                               uint64_t absolute)
-{
-    if (most >= absolute)
-        return beyond_limit(reader, what, absolute);
-    LODE_TRY(lode_report_add(reader->report, FOLDED_RULE_EXPANSION, reader->file, LODE_NO_OFFSET,
-                             "the stacks have more than %" PRIu64 " %s, the limit for a file of %" PRIu64
-                             " bytes (%" PRIu64 " unpacked)",
-                             most, what, reader->source.bytes.size, reader->text.size));
-    return LODE_END;
-}
-
-/* There is more in the gzip stream than was unpacked. */
-static lode_status beyond_ratio(struct folded_reader *reader)
-{
-    if (reader->unpacked.size >= BYTES_MOST)
-        return beyond_limit(reader, "unpacked bytes", BYTES_MOST);
-    LODE_TRY(lode_report_add(reader->report, FOLDED_RULE_RATIO, reader->file, LODE_NO_OFFSET,
-                             "%" PRIu64 " bytes unpack to more than %zu; to read them, unpack the file",
-                             reader->source.bytes.size, reader->unpacked.size));
-    return LODE_END;
-}
-
-static lode_status unpack(struct folded_reader *reader)
-{
-    struct lode_report *report = reader->report;
-    uint64_t offset, allowed = lode_gzip_allowed(reader->source.bytes.size);
-    reader->text = reader->source.bytes;
-    if (!lode_gzip_begins(reader->text))
-        return reader->text.size > BYTES_MOST ? beyond_limit(reader, "bytes", BYTES_MOST) : LODE_OK;
-    enum lode_gzip_end end = lode_gzip_unpack(
-        reader->text, allowed < BYTES_MOST ? (size_t)allowed : BYTES_MOST, &reader->unpacked, &offset);
-    if (end == LODE_GZIP_MEMORY)
-        return lode_fail_memory(report->error);
-    if (end == LODE_GZIP_LIMIT)
-        return beyond_ratio(reader);
-    if (end == LODE_GZIP_TRAILING)
-        LODE_TRY(lode_report_add(report, FOLDED_RULE_TRAILING, reader->file, offset,
-                                 "%s after the end of the gzip stream",
-                                 LODE_COUNTED(reader->source.bytes.size - offset, "byte", "bytes")));
-    if (end == LODE_GZIP_CUT || end == LODE_GZIP_CORRUPT) {
-        LODE_TRY(lode_report_add(report, FOLDED_RULE_GZIP, reader->file, offset, "%s",
-                                 end == LODE_GZIP_CUT ? "the gzip stream is cut off"
-                                                      : "the gzip stream is damaged"));
-        return LODE_END;
-    }
-    static const uint8_t none[1];
-    reader->text = (struct lode_range){reader->unpacked.bytes, reader->unpacked.size};
-    if (reader->text.size == 0)
-        reader->text.data = none;
-    return LODE_OK;
-}
 
 /* Two metrics if every stack has two counts. Comments before the first one are the description. */
 static lode_status survey(struct folded_reader *reader)
@@ -251,8 +194,8 @@ static lode_status walk_stack(struct folded_reader *reader, struct lode_range st
         LODE_TRY(frame_of(reader, name, &frame));
         lode_status status = lode_import_step(&reader->import, frame, context, &why);
         if (status == LODE_ERR_LIMIT)
-            return beyond_size(reader, "calling contexts", reader->import.most_contexts,
-                               LODE_IMPORT_CONTEXTS);
+            return lode_bounded_too_many(&reader->bounds, "calling contexts", reader->import.most_contexts,
+                                         LODE_IMPORT_CONTEXTS);
         if (status != LODE_OK)
             return lode_fail_memory(reader->report->error);
     }
@@ -280,7 +223,7 @@ static lode_status read_line(struct folded_reader *reader, const struct folded_l
         context = LODE_TREE_ROOT;
     lode_status status = lode_import_add(&reader->import, reader->profile, context, values, &why);
     if (status == LODE_ERR_LIMIT)
-        return beyond_size(reader, "values", reader->import.most_cells, LODE_IMPORT_CELLS);
+        return lode_bounded_too_many(&reader->bounds, "values", reader->import.most_cells, LODE_IMPORT_CELLS);
     return status == LODE_OK ? LODE_OK : lode_fail_memory(reader->report->error);
 }
 
@@ -312,7 +255,8 @@ static lode_status finish(struct folded_reader *reader, lode_check_level level, 
     lode_status status =
         lode_import_finish(&reader->import, out, FORMAT_NAME, reader->file, reader->source.bytes.size, &why);
     if (status == LODE_ERR_LIMIT)
-        return beyond_size(reader, "contexts times metrics", reader->import.most_cells, LODE_IMPORT_CELLS);
+        return lode_bounded_too_many(&reader->bounds, "contexts times metrics", reader->import.most_cells,
+                                     LODE_IMPORT_CELLS);
     if (status != LODE_OK)
         return lode_fail_memory(reader->report->error);
     if (level < LODE_CHECK_FULL || reader->import.inexact == 0)
@@ -332,8 +276,14 @@ static lode_status read_stacks(struct folded_reader *reader, const struct lode_f
     if (status == LODE_ABSENT)
         return lode_fail(error, LODE_ERR_IO, reader->file, LODE_NO_OFFSET, "there is no such file");
     LODE_TRY(status);
-    LODE_TRY(unpack(reader));
-    lode_import_limit(&reader->import, reader->source.bytes.size, reader->text.size);
+    reader->text = reader->source.bytes;
+    reader->bounds = (struct lode_bounded){.report = reader->report,
+                                           .rules = &bounded_rules,
+                                           .file = reader->file,
+                                           .subject = "the stacks have",
+                                           .most = BYTES_MOST};
+    LODE_TRY(lode_bounded_unpack(&reader->bounds, &reader->text, &reader->unpacked));
+    lode_import_limit(&reader->import, reader->bounds.packed, reader->bounds.bytes);
     if (level < LODE_CHECK_STRUCTURE)
         return LODE_END;
     if (reader->text.size >= sizeof mark && memcmp(reader->text.data, mark, sizeof mark) == 0)

@@ -4,7 +4,6 @@
 #include "base/gzip.h"
 #include "format/pprof/probe.h"
 #include "format/pprof/read.h"
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- recognition ---- */
@@ -181,58 +180,24 @@ const char *lode_pprof_explain(const struct lode_folder *folder)
 
 /* ---- unpacking ---- */
 
-/* There is more in the gzip stream than was unpacked. */
-static lode_status report_size(struct pprof_reader *reader)
-{
-    if (reader->unpacked.size >= PPROF_BYTES_MOST)
-        return lode_pprof_limit(reader, "unpacked bytes", PPROF_BYTES_MOST);
-    LODE_TRY(lode_report_add(reader->report, PPROF_RULE_RATIO, reader->file, LODE_NO_OFFSET,
-                             "%" PRIu64 " bytes unpack to more than %zu; to read them, unpack the file",
-                             reader->source.bytes.size, reader->unpacked.size));
-    return LODE_END;
-}
-
-static lode_status report_gzip(struct pprof_reader *reader, enum lode_gzip_end end, uint64_t offset)
-{
-    struct lode_report *report = reader->report;
-    switch (end) {
-    case LODE_GZIP_SOUND:
-        return LODE_OK;
-    case LODE_GZIP_TRAILING:
-        return lode_report_add(report, PPROF_RULE_TRAILING, reader->file, offset,
-                               "%llu bytes after the end of the gzip stream",
-                               (unsigned long long)(reader->source.bytes.size - offset));
-    case LODE_GZIP_LIMIT:
-        return report_size(reader);
-    case LODE_GZIP_MEMORY:
-        return lode_fail_memory(report->error);
-    case LODE_GZIP_CUT:
-    case LODE_GZIP_CORRUPT:
-    default:
-        LODE_TRY(lode_report_add(report, PPROF_RULE_GZIP, reader->file, offset, "%s",
-                                 end == LODE_GZIP_CUT ? "the gzip stream is cut off"
-                                                      : "the gzip stream is damaged"));
-        return LODE_END;
-    }
-}
+static const struct lode_bounded_rules bounded_rules = {
+    PPROF_RULE_GZIP, PPROF_RULE_TRAILING, PPROF_RULE_LIMIT, PPROF_RULE_RATIO, PPROF_RULE_EXPANSION};
 
 lode_status lode_pprof_unpack(struct pprof_reader *reader, const struct lode_folder *folder)
 {
     struct lode_report *report = reader->report;
-    uint64_t offset = 0;
     reader->file = lode_folder_only(folder);
     lode_status status = lode_source_open(&reader->source, folder, reader->file, report->error);
     if (status == LODE_ABSENT)
         return lode_fail(report->error, LODE_ERR_IO, reader->file, LODE_NO_OFFSET, "there is no such file");
     LODE_TRY(status);
     reader->bytes = reader->source.bytes;
-    if (lode_gzip_begins(reader->bytes)) {
-        uint64_t allowed = lode_gzip_allowed(reader->bytes.size);
-        size_t most = allowed < PPROF_BYTES_MOST ? (size_t)allowed : PPROF_BYTES_MOST;
-        enum lode_gzip_end end = lode_gzip_unpack(reader->source.bytes, most, &reader->unpacked, &offset);
-        LODE_TRY(report_gzip(reader, end, offset));
-        reader->bytes = (struct lode_range){reader->unpacked.bytes, reader->unpacked.size};
-    }
+    reader->bounds = (struct lode_bounded){.report = report,
+                                           .rules = &bounded_rules,
+                                           .file = reader->file,
+                                           .subject = "the profile has",
+                                           .most = PPROF_BYTES_MOST};
+    LODE_TRY(lode_bounded_unpack(&reader->bounds, &reader->bytes, &reader->unpacked));
     if (reader->bytes.size == 0) {
         LODE_TRY(lode_report_add(report, PPROF_RULE_EMPTY, reader->file, 0, "the profile is empty"));
         return LODE_END;
@@ -242,8 +207,6 @@ lode_status lode_pprof_unpack(struct pprof_reader *reader, const struct lode_fol
             lode_report_add(report, PPROF_RULE_GZIP, reader->file, 0, "the profile is compressed twice"));
         return LODE_END;
     }
-    if (reader->bytes.size > PPROF_BYTES_MOST)
-        return lode_pprof_limit(reader, "bytes", PPROF_BYTES_MOST);
-    lode_import_limit(&reader->import, reader->source.bytes.size, reader->bytes.size);
+    lode_import_limit(&reader->import, reader->bounds.packed, reader->bounds.bytes);
     return LODE_OK;
 }

@@ -287,7 +287,7 @@ lode_status lode_pprof_resolve(struct pprof_reader *reader, struct pprof_locatio
     bool is_sound;
     LODE_TRY(read_lines(reader, location, false, &is_sound));
     if (reader->frames.count + reader->lines.count * 2 > PPROF_LINES_MOST)
-        return lode_pprof_limit(reader, "lines", PPROF_LINES_MOST);
+        return lode_bounded_limit(&reader->bounds, "lines", PPROF_LINES_MOST);
     location->is_resolved = true;
     location->first = (uint32_t)reader->frames.count;
     if (reader->lines.count > 0)

@@ -64,8 +64,8 @@ static lode_status finish(struct pprof_reader *reader, lode_check_level level, l
     lode_status status =
         lode_import_finish(&reader->import, out, FORMAT_NAME, reader->file, reader->source.bytes.size, &why);
     if (status == LODE_ERR_LIMIT)
-        return lode_pprof_too_many(reader, "contexts times metrics", reader->import.most_cells,
-                                   LODE_IMPORT_CELLS);
+        return lode_bounded_too_many(&reader->bounds, "contexts times metrics", reader->import.most_cells,
+                                     LODE_IMPORT_CELLS);
     if (status != LODE_OK)
         return lode_fail_memory(reader->report->error);
     if (level < LODE_CHECK_FULL || reader->import.inexact == 0)

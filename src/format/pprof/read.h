@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/pattern.h"
 #include "base/source.h"
+#include "format/bounded.h"
 #include "format/pprof/rules.h"
 #include "format/pprof/wire.h"
 #include "model/finding.h"
@@ -79,6 +80,7 @@ struct pprof_reader {
     struct lode_report *report;
     const char *file;
     struct lode_source source;
+    struct lode_bounded bounds;
     struct lode_blob unpacked;
     struct lode_range bytes; /* of the profile */
     struct lode_import import;
@@ -146,13 +148,6 @@ lode_status lode_pprof_each(struct pprof_reader *reader, const pprof_field_fn ha
 lode_status lode_pprof_check_string(struct pprof_reader *reader, int64_t *index, const uint8_t *at);
 /* The interned string of a checked index. */
 lode_status lode_pprof_name(struct pprof_reader *reader, int64_t index, uint32_t *number);
-/* A message of a finding whose limit was exceeded, and LODE_END. */
-lode_status lode_pprof_limit(struct pprof_reader *reader, const char *what, uint64_t most);
-/* The same for a limit that follows from the size of the profile. */
-lode_status lode_pprof_excess(struct pprof_reader *reader, const char *what, uint64_t most);
-/* Either of them, for the smaller of a limit by size and an absolute one. */
-lode_status lode_pprof_too_many(struct pprof_reader *reader, const char *what, uint64_t most,
-                                uint64_t absolute);
 /* Strings, metadata, mappings, functions and locations. */
 lode_status lode_pprof_read_tables(struct pprof_reader *reader);
 

@@ -81,12 +81,12 @@ static lode_status visit_frames(struct pprof_reader *reader, const struct pprof_
     lode_error why = {0};
     reader->steps += count;
     if (reader->steps > most)
-        return lode_pprof_excess(reader, "frames in all samples", most);
+        return lode_bounded_excess(&reader->bounds, "frames in all samples", most);
     for (uint32_t i = 0; i < count; i++) {
         lode_status status = lode_import_step(&reader->import, frames[i], context, &why);
         if (status == LODE_ERR_LIMIT)
-            return lode_pprof_too_many(reader, "calling contexts", reader->import.most_contexts,
-                                       LODE_IMPORT_CONTEXTS);
+            return lode_bounded_too_many(&reader->bounds, "calling contexts", reader->import.most_contexts,
+                                         LODE_IMPORT_CONTEXTS);
         if (status != LODE_OK)
             return lode_fail_memory(reader->report->error);
     }
@@ -217,7 +217,7 @@ static lode_status add_values(struct pprof_reader *reader, uint32_t context)
     lode_error why = {0};
     lode_status status = lode_import_add(&reader->import, reader->profile, context, reader->values, &why);
     if (status == LODE_ERR_LIMIT)
-        return lode_pprof_too_many(reader, "values", reader->import.most_cells, LODE_IMPORT_CELLS);
+        return lode_bounded_too_many(&reader->bounds, "values", reader->import.most_cells, LODE_IMPORT_CELLS);
     return status == LODE_OK ? LODE_OK : lode_fail_memory(reader->report->error);
 }
 

@@ -13,28 +13,6 @@ lode_status lode_pprof_bad_wire(struct pprof_reader *reader, const struct pprof_
     return LODE_END;
 }
 
-lode_status lode_pprof_limit(struct pprof_reader *reader, const char *what, uint64_t most)
-{
-    LODE_TRY(lode_report_add(reader->report, PPROF_RULE_LIMIT, reader->file, LODE_NO_OFFSET,
-                             "the profile has more than %" PRIu64 " %s", most, what));
-    return LODE_END;
-}
-
-lode_status lode_pprof_excess(struct pprof_reader *reader, const char *what, uint64_t most)
-{
-    LODE_TRY(lode_report_add(reader->report, PPROF_RULE_EXPANSION, reader->file, LODE_NO_OFFSET,
-                             "the profile has more than %" PRIu64 " %s, the limit for a file of %" PRIu64
-                             " bytes (%" PRIu64 " unpacked)",
-                             most, what, reader->source.bytes.size, reader->bytes.size));
-    return LODE_END;
-}
-
-lode_status lode_pprof_too_many(struct pprof_reader *reader, const char *what, uint64_t most,
-                                uint64_t absolute)
-{
-    return most < absolute ? lode_pprof_excess(reader, what, most) : lode_pprof_limit(reader, what, most);
-}
-
 lode_status lode_pprof_read_field(struct pprof_reader *reader, struct pprof_walk *walk,
                                   struct pprof_field *field)
 {
@@ -93,14 +71,15 @@ static lode_status count_fields(struct pprof_reader *reader)
     while ((status = lode_pprof_read_field(reader, &walk, &field)) == LODE_OK) {
         uint64_t limit = most[field.number];
         if (++reader->counts[field.number] > limit && limit > 0)
-            return lode_pprof_limit(reader, names[field.number], limit);
+            return lode_bounded_limit(&reader->bounds, names[field.number], limit);
     }
     if (status != LODE_NOT_FOUND)
         return status;
     /* Without repetitions, there are 2^16 strings of 2 bytes. Users of repeated ones take bytes. */
     uint64_t strings = PPROF_STRINGS_FLOOR + reader->bytes.size / PPROF_STRING_BYTES;
-    return reader->counts[PROFILE_STRING_TABLE] > strings ? lode_pprof_excess(reader, "strings", strings)
-                                                          : LODE_OK;
+    return reader->counts[PROFILE_STRING_TABLE] > strings
+               ? lode_bounded_excess(&reader->bounds, "strings", strings)
+               : LODE_OK;
 }
 
 /* ---- strings ---- */
