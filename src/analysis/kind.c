@@ -12,6 +12,7 @@ enum section {
     SECTION_WORD,
     SECTION_MODULE,
     SECTION_MIXED,
+    SECTION_INSIDE,
     SECTION_SYMBOL,
     SECTION_ANYWHERE
 };
@@ -21,21 +22,24 @@ struct rule {
     lode_activity activity;
     lode_effect effect;
     const char *words;
+    const char *libraries; /* INSIDE: patterns of modules */
 };
 
 static const struct rule rules[] = {
-#define RULE(section, activity, effect, words)                                                               \
-    {SECTION_##section, LODE_ACTIVITY_##activity, LODE_EFFECT_##effect, words},
-#define WORD(activity, effect, word)      RULE(WORD, activity, effect, word)
-#define MODULE(activity, word)            RULE(MODULE, activity, NONE, word)
-#define MIXED(activity, word)             RULE(MIXED, activity, NONE, word)
-#define SYMBOL(activity, effect, words)   RULE(SYMBOL, activity, effect, words)
-#define ANYWHERE(activity, effect, words) RULE(ANYWHERE, activity, effect, words)
+#define RULE(section, activity, effect, words, library)                                                      \
+    {SECTION_##section, LODE_ACTIVITY_##activity, LODE_EFFECT_##effect, words, library},
+#define WORD(activity, effect, word)             RULE(WORD, activity, effect, word, NULL)
+#define MODULE(activity, word)                   RULE(MODULE, activity, NONE, word, NULL)
+#define MIXED(activity, word)                    RULE(MIXED, activity, NONE, word, NULL)
+#define INSIDE(library, activity, effect, words) RULE(INSIDE, activity, effect, words, library)
+#define SYMBOL(activity, effect, words)          RULE(SYMBOL, activity, effect, words, NULL)
+#define ANYWHERE(activity, effect, words)        RULE(ANYWHERE, activity, effect, words, NULL)
 #include "analysis/kinds.def"
 #undef RULE
 #undef WORD
 #undef MODULE
 #undef MIXED
+#undef INSIDE
 #undef SYMBOL
 #undef ANYWHERE
 };
@@ -141,17 +145,23 @@ static void add_word(struct lode_text text, uint16_t rule)
     index_of.slots[slot] = (uint16_t)(number + 1);
 }
 
+/* The next of words that blanks separate; empty: there is none. */
+static struct lode_text next_word(const char **at)
+{
+    const char *begin = *at + strspn(*at, " ");
+    struct lode_text word = {begin, strcspn(begin, " ")};
+    *at = begin + word.length;
+    return word;
+}
+
 static void make_index(void)
 {
     for (size_t i = 0; i < RULE_COUNT; i++) {
-        if (rules[i].section != SECTION_SYMBOL && rules[i].section != SECTION_ANYWHERE)
+        if (rules[i].section < SECTION_INSIDE)
             continue;
-        for (const char *at = rules[i].words; *at;) {
-            size_t length = strcspn(at, " ");
-            if (length)
-                add_word((struct lode_text){at, length}, (uint16_t)i);
-            at += length + (at[length] == ' ');
-        }
+        const char *at = rules[i].words;
+        for (struct lode_text word; (word = next_word(&at)).length;)
+            add_word(word, (uint16_t)i);
     }
 }
 
@@ -163,65 +173,78 @@ struct found {
     struct lode_text word;
 };
 
-static struct found found_word(const struct word *word, bool in_library)
+/* Where a function is. */
+struct place {
+    bool in_library;       /* of the system, or in the kernel */
+    struct lode_text file; /* the last component of the path of its module */
+};
+
+static bool applies(const struct rule *rule, const struct place *place)
 {
-    if (word == NULL || (rules[word->rule].section == SECTION_SYMBOL && !in_library))
+    if (rule->section != SECTION_INSIDE)
+        return rule->section == SECTION_ANYWHERE || place->in_library;
+    const char *at = rule->libraries;
+    for (struct lode_text library; (library = next_word(&at)).length;)
+        if (matches(library, place->file))
+            return true;
+    return false;
+}
+
+static struct found found_word(const struct word *word, const struct place *place)
+{
+    if (word == NULL || !applies(&rules[word->rule], place))
         return (struct found){0};
     return (struct found){&rules[word->rule], word->text};
 }
 
 /* A function of C++ or Rust: by its name, then by its scopes from the inside to the outside. */
-static struct found find_scoped(struct lode_text name, bool in_library)
+static struct found find_scoped(struct lode_text name, const struct place *place)
 {
     char scope[LODE_NAME_COMPARED + 1];
-    struct found found = found_word(find_word(name), in_library);
+    struct found found = found_word(find_word(name), place);
     for (size_t i = name.length; found.rule == NULL && i > 2; i--) {
         if (name.bytes[i - 1] != ':' || name.bytes[i - 2] != ':')
             continue;
         memcpy(scope, name.bytes, i);
         scope[i] = '*';
-        found = found_word(find_word((struct lode_text){scope, i + 1}), in_library);
+        found = found_word(find_word((struct lode_text){scope, i + 1}), place);
     }
     return found;
 }
 
 /* A function of C: as in the file, then without what is put around it. */
-static struct found find_name(struct lode_text name, struct lode_text plain, bool in_library)
+static struct found find_name(struct lode_text name, struct lode_text plain, const struct place *place)
 {
-    struct found found = found_word(find_word(name), in_library);
+    struct found found = found_word(find_word(name), place);
     if (found.rule == NULL)
-        found = found_word(find_word(plain), in_library);
+        found = found_word(find_word(plain), place);
     struct lode_text stem = lode_name_stem(plain);
     if (found.rule == NULL && stem.length < plain.length)
-        found = found_word(find_word(stem), in_library);
+        found = found_word(find_word(stem), place);
     return found;
 }
 
-static struct found find_pattern(enum section section, struct lode_text name, struct lode_text other)
+static struct found find_pattern(struct lode_text name, struct lode_text other, const struct place *place)
 {
     for (size_t i = 0; i < index_of.pattern_count; i++) {
         const struct word *word = &index_of.words[index_of.patterns[i]];
-        if (rules[word->rule].section == section &&
-            (matches(word->text, name) || (other.length && matches(word->text, other))))
-            return (struct found){&rules[word->rule], word->text};
+        const struct rule *rule = &rules[word->rule];
+        bool is_here =
+            matches(word->text, other) || (rule->section == SECTION_ANYWHERE && matches(word->text, name));
+        if (is_here && applies(rule, place))
+            return (struct found){rule, word->text};
     }
     return (struct found){0};
 }
 
-static struct found find_symbol(const struct lode_symbol *symbol, bool in_library)
+static struct found find_symbol(const struct lode_symbol *symbol, const struct place *place)
 {
-    static const struct lode_text none = {NULL, 0};
     char buffer[LODE_NAME_COMPARED];
     struct lode_text plain = lode_plain_name(symbol->name);
     struct lode_text scoped = lode_scoped_name(symbol->name, buffer, sizeof buffer);
     (void)pthread_once(&index_once, make_index);
-    struct found found =
-        scoped.length ? find_scoped(scoped, in_library) : find_name(symbol->name, plain, in_library);
-    if (found.rule == NULL)
-        found = find_pattern(SECTION_ANYWHERE, symbol->name, scoped.length ? scoped : plain);
-    if (found.rule == NULL && in_library)
-        found = find_pattern(SECTION_SYMBOL, plain, none);
-    return found;
+    struct found found = scoped.length ? find_scoped(scoped, place) : find_name(symbol->name, plain, place);
+    return found.rule ? found : find_pattern(symbol->name, scoped.length ? scoped : plain, place);
 }
 
 static struct found find_whole(enum section section, struct lode_text name)
@@ -252,22 +275,29 @@ static struct lode_decision decision_of(struct found found, enum lode_decided de
     return (struct lode_decision){found.rule->activity, found.rule->effect, decided, found.word, 0};
 }
 
-static struct lode_decision decide_symbol(const char *name, struct found module, bool is_stub)
+/*
+ * By its name, and in a module whose functions are all of one activity or have one of their own
+ * unless a name says more.
+ */
+static struct lode_decision decide_symbol(const char *module, const char *name, struct found of_module,
+                                          bool is_stub)
 {
     struct lode_symbol symbol = lode_symbol_of(name);
-    symbol.is_stub |= is_stub;
-    bool in_library = module.rule || symbol.is_stub || symbol.is_kernel;
-    struct found found = find_symbol(&symbol, in_library);
-    /* All functions of some modules are of one activity. */
-    if (module.rule && module.rule->section == SECTION_MODULE &&
-        (found.rule == NULL || found.rule->activity != module.rule->activity))
-        return decision_of(module, LODE_DECIDED_MODULE);
-    if (found.rule)
-        return decision_of(found, LODE_DECIDED_NAME);
-    if (module.rule)
-        return decision_of(module, LODE_DECIDED_MODULE);
+    struct place place = {of_module.rule || is_stub || symbol.is_stub || symbol.is_kernel,
+                          text_of(module ? lode_path_tail(module) : "")};
+    struct found found = find_symbol(&symbol, &place);
     lode_activity other = symbol.is_kernel ? LODE_ACTIVITY_KERNEL : LODE_ACTIVITY_OWN;
-    return (struct lode_decision){.activity = other};
+    if (found.rule == NULL)
+        return of_module.rule ? decision_of(of_module, LODE_DECIDED_MODULE)
+                              : (struct lode_decision){.activity = other};
+    struct lode_decision decision = decision_of(found, LODE_DECIDED_NAME);
+    if (of_module.rule == NULL || found.rule->activity == of_module.rule->activity)
+        return decision;
+    if (of_module.rule->section == SECTION_MODULE)
+        return decision_of(of_module, LODE_DECIDED_MODULE);
+    if (decision.activity == LODE_ACTIVITY_LIB)
+        decision.activity = of_module.rule->activity;
+    return decision;
 }
 
 struct lode_decision lode_decide_names(const char *module, const char *name, bool is_stub)
@@ -278,7 +308,7 @@ struct lode_decision lode_decide_names(const char *module, const char *name, boo
         return decision_of(word, LODE_DECIDED_NAME);
     struct found found = module ? find_module(module) : (struct found){0};
     if (whole.length)
-        return decide_symbol(name, found, is_stub);
+        return decide_symbol(module, name, found, is_stub);
     return found.rule ? decision_of(found, LODE_DECIDED_MODULE) : (struct lode_decision){0};
 }
 

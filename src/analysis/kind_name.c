@@ -71,6 +71,8 @@ struct lode_text lode_plain_name(struct lode_text name)
     while (skip(&name, "_"))
         ;
     skip(&name, "libc_");
+    if (begins(name, "PMPI_"))
+        skip(&name, "P");
     return name;
 }
 
@@ -129,26 +131,28 @@ static void skip_bracket(struct lode_text *rest, char open, char close)
 /* An operator with its sign: "operator<<", "operator()", "operator new[]". */
 static void put_operator(struct writer *out, struct lode_text *rest)
 {
-    static const char *const words[] = {"()", " new[]", " new", " delete[]", " delete"};
+    /* Those that others begin with come behind them: template arguments can follow at once. */
+    static const char *const signs[] = {
+        "()", " new[]", " new", " delete[]", " delete", "<=>", "<<=", ">>=", "->*", "<<", ">>",
+        "<=", ">=",     "==",   "!=",        "&&",      "||",  "++",  "--",  "+=",  "-=", "*=",
+        "/=", "%=",     "^=",   "&=",        "|=",      "->",  "[]",  "+",   "-",   "*",  "/",
+        "%",  "^",      "&",    "|",         "~",       "!",   "=",   "<",   ">",   ","};
     put(out, (struct lode_text){rest->bytes, 8});
     advance(rest, 8);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (begins(*rest, words[i])) {
-            put(out, (struct lode_text){words[i], strlen(words[i])});
-            advance(rest, strlen(words[i]));
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        if (begins(*rest, signs[i])) {
+            put(out, (struct lode_text){signs[i], strlen(signs[i])});
+            advance(rest, strlen(signs[i]));
             return;
         }
-    size_t sign = 0;
-    while (sign < rest->length && strchr("<>=!+-*/%^&|~,[]", rest->bytes[sign]))
-        sign++;
-    put(out, (struct lode_text){rest->bytes, sign});
-    advance(rest, sign);
+    while (rest->length && *rest->bytes != '(') /* the type of a conversion */
+        advance(rest, 1);
 }
 
 /* Inline namespaces that libraries use for versions of their interface. */
 static bool is_version(struct lode_text word)
 {
-    static const char *const names[] = {"__cxx11", "__1", "_V2", "__ndk1", "__8", "__detail"};
+    static const char *const names[] = {"__cxx11", "__1", "_V2", "__ndk1", "__8", "__detail", "__fs"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (word.length == strlen(names[i]) && begins(word, names[i]))
             return true;
@@ -231,12 +235,17 @@ static void put_scoped(struct writer *out, struct lode_text rest)
 /* Whether rules can know a mangled name: those of the standard libraries of C++ and Rust. */
 static bool is_standard(struct lode_text name)
 {
-    static const char *const prefixes[] = {"St",   "Ss",    "Sa",     "So",           "Si",        "Sd",
-                                           "3std", "4core", "5alloc", "10__cxxabiv1", "9__gnu_cxx"};
+    static const char *const prefixes[] = {"St",         "Sb",           "Ss",           "Sa",    "So",
+                                           "Si",         "Sd",           "3std",         "4core", "5alloc",
+                                           "9__gnu_cxx", "10__cxxabiv1", "11__gnu_debug"};
+    if (begins(name, "_ZT") || begins(name, "_ZGT"))
+        return cut(&name, "St") || cut(&name, "Si") || cut(&name, "So") || cut(&name, "Sd"); /* thunks */
     if (!skip(&name, "_ZN") && !skip(&name, "_Z"))
         return false;
     if (!skip(&name, "VK"))
         skip(&name, "K");
+    if (!skip(&name, "R")) /* "&" and "&&" of the object */
+        skip(&name, "O");
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (begins(name, prefixes[i]))
             return true;

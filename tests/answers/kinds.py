@@ -19,8 +19,11 @@ ACTIVITIES = {name.lower(): (kind.lower(), text) for name, kind, text in
 EFFECTS = {name.lower(): text for name, text in
            re.findall(r'^EFFECT\((\w+), \w+, \d, "([^"]+)"', RULES.with_name("effects.def").read_text(), flags=re.MULTILINE)}
 LONGEST = 1024  # bytes of a name that are compared
+NAMED = ("INSIDE", "SYMBOL", "ANYWHERE")  # sections whose rules have many words
 OWN = ("own", "none")
-INLINE = {"__cxx11", "__1", "_V2", "__ndk1", "__8", "__detail"}
+KNOWN = r"_ZN?(VK|K)?[RO]?(St|S[bsaoid]|3std|4core|5alloc|9__gnu_cxx|10__cxxabiv1|11__gnu_debug)"
+SIGNS = r"\(\)| new\[\]| new| delete\[\]| delete|<=>|<<=|>>=|->\*|<<|>>|[<>=!+\-*/%^&|]=|&&|\|\||\+\+|--|->|\[\]|[+\-*/%^&|~!=<>,]|[^(]*"
+INLINE = {"__cxx11", "__1", "_V2", "__ndk1", "__8", "__detail", "__fs"}
 SHORT = {"string", "ostream", "istream", "iostream", "ofstream", "ifstream", "fstream", "filebuf", "streambuf", "ios", "stringbuf", "stringstream",
          "ostringstream", "istringstream"}
 
@@ -37,34 +40,47 @@ def _text(path):
 
 
 def _read():
-    """Names and scopes {word: (section, activity, effect)}, and other rules [(section, activity, effect, pattern, expression)]."""
+    """Names and scopes {word: (section, libraries, activity, effect)}, and other rules [(the same, pattern, expression)]."""
     names, others = {}, []
-    for section, meaning, strings in re.findall(r'^(\w+)\(([\w, ]+),\s*((?:"[^"]*"\s*)+)\)', _text(RULES), flags=re.MULTILINE):
+    for section, libraries, meaning, strings in re.findall(r'^(\w+)\((?:"([^"]*)", )?([\w, ]+),\s*((?:"[^"]*"\s*)+)\)', _text(RULES), flags=re.MULTILINE):
         activity, effect = (*meaning.lower().split(", "), "none")[:2]
         text = "".join(re.findall(r'"([^"]*)"', strings))
-        for word in text.split() if section in ("SYMBOL", "ANYWHERE") else [text]:
+        inside = [_expression(word) for word in libraries.split()]
+        for word in text.split() if section in NAMED else [text]:
             stars = word.replace("(*", "").removesuffix("::*").count("*") + word.count("?")
-            if section in ("SYMBOL", "ANYWHERE") and stars == 0:
+            if section in NAMED and stars == 0:
                 assert word not in names, f"{word} has two rules"
-                names[word] = (section, activity, effect)
+                names[word] = (section, inside, activity, effect)
             else:
-                others.append((section, activity, effect, word, _expression(word)))
+                others.append((section, inside, activity, effect, word, _expression(word)))
     return names, others
 
 
 _names, _others = _read()
 
 
-def _first(section, *names):
-    """The first rule of a section that matches one of the names."""
-    for where, activity, effect, _, expression in _others:
-        if where == section and any(name and expression.fullmatch(name) for name in names):
+def _applies(section, inside, where):
+    """Whether a rule applies in a place: (whether it is a library, the last component of its path)."""
+    return section == "ANYWHERE" or (any(library.fullmatch(where[1]) for library in inside) if section == "INSIDE" else where[0])
+
+
+def _of_word(name):
+    for section, _, activity, effect, _, expression in _others:
+        if section == "WORD" and name and expression.fullmatch(name):
             return activity, effect
     return None
 
 
+def _of_pattern(name, other, where):
+    for section, inside, activity, effect, _, expression in _others:
+        if section in NAMED and (expression.fullmatch(other) or (section == "ANYWHERE" and expression.fullmatch(name))):
+            if _applies(section, inside, where):
+                return activity, effect
+    return None
+
+
 def _of_module(path):
-    for section, activity, effect, pattern, expression in _others:
+    for section, _, activity, effect, pattern, expression in _others:
         if section in ("MODULE", "MIXED") and expression.fullmatch(path if pattern.startswith("/") else path.rsplit("/", 1)[-1]):
             return section, (activity, effect)
     return None
@@ -85,7 +101,8 @@ def _demangled(name):
 def scoped(name):
     """Scopes and name of a function of C++ or Rust; None: it is none, or nobody knows it."""
     if name.startswith("_Z"):
-        if not re.match(r"_ZN?(VK|K)?(St|S[saoid]|3std|4core|5alloc|10__cxxabiv1|9__gnu_cxx)", name):
+        known = r"_Z(GT|T).+S[toid]" if name.startswith(("_ZT", "_ZGT")) else KNOWN
+        if not re.match(known, name):
             return None
         name = _demangled(name)
     elif "::" not in name[1:]:
@@ -93,10 +110,11 @@ def scoped(name):
     operators = []
 
     def keep(match):
-        operators.append(match[0].replace(" ", "\2"))
+        is_sign = re.fullmatch(r"operator(?! (?!new|delete)).*", match[0]) and not re.match(r"operator\w", match[0])
+        operators.append(match[0].replace(" ", "\2") if is_sign else "operator")  # without the type of a conversion
         return f"\1{len(operators) - 1}\1"
 
-    name = re.sub(r"(?<![\w~$])operator(?![\w~$])(\(\)| new\[\]| new| delete\[\]| delete|[<>=!+\-*/%^&|~,\[\]]*)", keep, name)
+    name = re.sub(r"(?<![\w~$])operator(?![\w~$])(" + SIGNS + ")", keep, name)
     name = name.replace("(anonymous namespace)", "").replace("->", "")
     while re.search(r"<[^<>]*>", name):
         name = re.sub(r" ?<[^<>]*>", "", name)
@@ -113,11 +131,12 @@ def scoped(name):
     return "::".join(parts)
 
 
-def _of_name(words, in_library):
+def _of_name(words, where):
     for word in words:
-        section, *found = _names.get(word, (None,))
-        if section == "ANYWHERE" or (section and in_library):
-            return tuple(found)
+        if word in _names:
+            section, inside, *found = _names[word]
+            if _applies(section, inside, where):
+                return tuple(found)
     return None
 
 
@@ -126,7 +145,7 @@ def _decide(module, name, is_stub=False):
     """(activity, effect) by the words of the rules."""
     name = (name or "").encode()[:LONGEST].decode("latin-1")
     module = module and module.encode()[:LONGEST].decode("latin-1")
-    word = _first("WORD", name)
+    word = _of_word(name)
     if word:
         return word
     section, of_module = (_of_module(module) if module else None) or (None, None)
@@ -134,22 +153,24 @@ def _decide(module, name, is_stub=False):
         return of_module or OWN
     is_kernel = re.match(r"(?s).+?_\[k\]", name) is not None
     name = re.sub(r"(?s)(?<=.)_\[k\].*", "", name, count=1) if is_kernel else re.sub(r"(?s)(?<=.)_\[[ij]\].*", "", name, count=1)
-    in_library = bool(section or is_stub or is_kernel or "@plt" in name[1:])
+    where = (bool(section or is_stub or is_kernel or "@plt" in name[1:]), (module or "").rsplit("/", 1)[-1])
     name = re.sub(r"(?s)(?<=.)( \[|@).*", "", name, count=1)
     name = re.sub(r"(?s)(?<=.)\.(part\.|cold|isra\.|constprop\.|lto_priv\.|llvm\.|localalias).*", "", name, count=1)
     plain = re.sub(r"^_+(?=.)", "", re.sub(r"^__GI_(?=.)", "", name))
-    plain = re.sub(r"^libc_(?=.)", "", plain)
+    plain = re.sub(r"^P(?=MPI_)", "", re.sub(r"^libc_(?=.)", "", plain))
     stem = re.sub(r"(?<=.)64$", "", re.sub(r"(?<=.)_nocancel$", "", re.sub(r"(?<=.)_chk$", "", re.sub(r"^isoc(99|23)_(?=.)", "", plain))))
     scope = scoped(name)
     if scope:
         parts = scope.split("::")
-        found = _of_name([scope, *("::".join(parts[:i]) + "::*" for i in range(len(parts) - 1, 0, -1))], in_library)
+        found = _of_name([scope, *("::".join(parts[:i]) + "::*" for i in range(len(parts) - 1, 0, -1))], where)
     else:
-        found = _of_name([name, plain, stem], in_library)
-    found = found or _first("ANYWHERE", name, scope or plain) or (_first("SYMBOL", plain) if in_library else None)
-    if section == "MODULE" and (not found or found[0] != of_module[0]):
+        found = _of_name([name, plain, stem], where)
+    found = found or _of_pattern(name, scope or plain, where)
+    if not found or not section or found[0] == of_module[0]:
+        return found or of_module or ("kernel" if is_kernel else "own", "none")
+    if section == "MODULE":
         return of_module
-    return found or of_module or ("kernel" if is_kernel else "own", "none")
+    return (of_module[0], found[1]) if found[0] == "lib" else found
 
 
 def activity(module, name, is_stub=False):
