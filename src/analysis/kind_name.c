@@ -238,8 +238,8 @@ static bool is_standard(struct lode_text name)
     static const char *const prefixes[] = {"St",         "Sb",           "Ss",           "Sa",    "So",
                                            "Si",         "Sd",           "3std",         "4core", "5alloc",
                                            "9__gnu_cxx", "10__cxxabiv1", "11__gnu_debug"};
-    if (begins(name, "_ZT") || begins(name, "_ZGT"))
-        return cut(&name, "St") || cut(&name, "Si") || cut(&name, "So") || cut(&name, "Sd"); /* thunks */
+    if (begins(name, "_ZT") || begins(name, "_ZGT")) /* thunks */
+        return cut(&name, "St") || cut(&name, "Si") || cut(&name, "So") || cut(&name, "Sd");
     if (!skip(&name, "_ZN") && !skip(&name, "_Z"))
         return false;
     if (!skip(&name, "VK"))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads lines "module, tab, name" and writes what decides about each function: "name", "module" or
- * "default", its activity and effect, the word of the rule, and its scope and name in C++; tabs between.
+ * Reads lines "module, tab, name" and writes what decides about each function ("name", "module" or
+ * "default"), its activity and effect, the word of the rule, and its scope and name in C++, with
+ * tabs between.
  */
 #include "analysis/activity.h"
 #include <stdio.h>
