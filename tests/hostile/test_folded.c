@@ -17,7 +17,7 @@
 enum {
     MOST_MILLISECONDS = 4000,
     MOST_MEGABYTES = 300,
-    DEPTH = (1 << 18) + 1
+    DEPTH = (1 << 17) + 1
 };
 
 static const char sound[] = "# made by hand\nmain;f;g 7\nmain;f 5\nmain;h 0\n";
@@ -119,7 +119,7 @@ static void break_limit(struct lode_blob *out)
         snprintf(frame, sizeof frame, "%u;", i);
         append(out, frame);
         for (unsigned k = 0; k < 4100; k++)
-            append(out, "fun;");
+            append(out, "func;");
         append(out, "g 1\n");
     }
 }
