@@ -21,12 +21,15 @@ static inline struct lode_access lode_access_of(const struct stat *about)
     return (struct lode_access){is_directory ? mode : mode | (mode & 0444) >> 2, about->st_gid};
 }
 
-/* What both give to everyone. Members of a group that only one knows are others to the other. */
+/*
+ * What both give to everyone, for a file of the second group. Its members are others to the first,
+ * and members of the first group are others to it.
+ */
 static inline struct lode_access lode_access_both(struct lode_access a, struct lode_access b)
 {
     mode_t mode = a.mode & b.mode;
     if (a.group != b.group)
-        mode &= ~(mode_t)070 | (a.mode & b.mode & 07) << 3;
+        mode &= 0700 | (a.mode & 07) << 3 | (a.mode & 070) >> 3;
     return (struct lode_access){mode, b.group};
 }
 

@@ -12,9 +12,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* As a place only: a directory that may be searched need not be readable. */
 enum {
-    OPEN_DIRECTORY = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+    /* As a place only: a directory that may be searched need not be readable. */
+    OPEN_DIRECTORY = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+    RENAMES_MOST = 16 /* during which a file is opened again */
 };
 
 /* Takes the first component off a path. Returns 0, or -1 and errno if it could escape. */
@@ -106,10 +107,13 @@ int lode_open_inside(int directory, const char *name, int flags)
 {
     struct open_how how = {.flags = (unsigned)flags | (unsigned)O_CLOEXEC,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
-    int fd = (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
+    int fd = -1;
+    /* EAGAIN: something was renamed meanwhile, so that the kernel cannot tell where ".." leads. */
+    for (int i = 0; i < RENAMES_MOST && (i == 0 || (fd < 0 && errno == EAGAIN)); i++)
+        fd = (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
     /* EPERM: of sandboxes that do not know it. */
-    bool is_unknown = fd < 0 && (errno == ENOSYS || errno == EPERM);
-    return is_unknown ? openat(directory, name, flags | O_NOFOLLOW | O_CLOEXEC) : fd;
+    bool is_unavailable = fd < 0 && (errno == ENOSYS || errno == EPERM || errno == EAGAIN);
+    return is_unavailable ? lode_open_beneath(directory, name, flags, 0) : fd;
 }
 
 lode_status lode_open_failed(const char *name, lode_error *error)
