@@ -325,19 +325,45 @@ lode_status lode_check_memory_sized(const lode_memory_file *files, size_t file_c
     return check_in(&folder, "", options, result, result_size, error);
 }
 
+/* How many findings before this one are of its rule. */
+static uint64_t of_same_rule(const lode_finding *found, size_t index)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < index; i++)
+        count += found[i].rule == found[index].rule;
+    return count;
+}
+
+/* Passes on what opening found; the rest is only counted. */
+static lode_status pass_found(const lode_database *db, const lode_check_options *options,
+                              lode_check_result *result, lode_error *error)
+{
+    uint64_t limit = options->limit_per_rule ? options->limit_per_rule : UINT64_MAX;
+    *result = db->found_result;
+    result->suppressed = result->errors + result->warnings + result->notes;
+    for (size_t i = 0; i < db->found_count; i++) {
+        if (of_same_rule(db->found, i) >= limit)
+            continue;
+        result->suppressed--;
+        if (options->on_finding && options->on_finding(options->user, &db->found[i]) != 0)
+            return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
+    }
+    return LODE_OK;
+}
+
 lode_status lode_database_check_sized(const lode_database *db, const char *path,
                                       const lode_check_options *given, lode_check_result *result,
                                       size_t result_size, lode_error *error)
 {
     lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result own = {0};
     if (!db->is_read)
         return lode_check_sized(path, given, result, result_size, error);
-    LODE_TRY(lode_options_take(&options, given, error));
-    for (size_t i = 0; i < db->found_count && options.on_finding; i++)
-        if (options.on_finding(options.user, &db->found[i]) != 0)
-            return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
-    lode_result_give(result, result_size, &db->found_result, sizeof db->found_result);
-    return LODE_OK;
+    lode_status status = lode_options_take(&options, given, error);
+    if (status == LODE_OK)
+        status = pass_found(db, &options, &own, error);
+    lode_result_give(result, result_size, &own, sizeof own);
+    return status;
 }
 
 /* Callers of these two functions, instead of the macros, use the result struct of 0.1. */

@@ -205,6 +205,45 @@ static void every_rule_has_a_case(void **state)
     expect_case_for_each_rule(&all, lode_format_folded.rules, lode_format_folded.rule_count, "folded-", true);
 }
 
+/* ---- what opening found ---- */
+
+static int end_at_seven(void *user, const lode_finding *finding)
+{
+    assert_string_equal(finding->rule, "folded-line");
+    return ++*(int *)user == 7;
+}
+
+/* Opening reads everything, so a check does not read it again: limits and counts are the same. */
+static void a_check_of_an_open_database_limits_findings(void **state)
+{
+    struct lode_blob bytes = {0};
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result result;
+    lode_database *db;
+    int calls = 0;
+    (void)state;
+    append(&bytes, sound);
+    for (int i = 0; i < 150; i++)
+        append(&bytes, "no count\n");
+    lode_memory_file file = {"x.folded", bytes.bytes, bytes.size};
+    assert_int_equal(lode_database_open_memory(&db, &file, 1, NULL), LODE_OK);
+    options.limit_per_rule = 5;
+    options.on_finding = end_at_seven;
+    options.user = &calls;
+    assert_int_equal(lode_database_check(db, "", &options, &result, NULL), LODE_OK);
+    assert_int_equal(calls, 5);
+    assert_int_equal(result.warnings, 150);
+    assert_int_equal(result.suppressed, 145);
+    assert_int_equal(result.level, LODE_CHECK_FULL);
+    calls = 0;
+    options.limit_per_rule = 0;
+    assert_int_equal(lode_database_check(db, "", &options, &result, NULL), LODE_ERR_CANCELLED);
+    assert_int_equal(calls, 7);
+    assert_int_equal(result.warnings, 150);
+    lode_database_close(db);
+    lode_blob_free(&bytes);
+}
+
 /* ---- lines ---- */
 
 /* The total of a metric, and how many contexts there are. */
@@ -343,6 +382,7 @@ int main(void)
     const struct CMUnitTest others[] = {
         cmocka_unit_test(truncations_and_bit_flips_do_no_harm),
         cmocka_unit_test(every_rule_has_a_case),
+        cmocka_unit_test(a_check_of_an_open_database_limits_findings),
         cmocka_unit_test(lines_are_read_as_most_readers_do),
         cmocka_unit_test(two_counts_are_two_metrics_if_every_line_has_them),
         cmocka_unit_test(text_of_other_kinds_is_not_recognised),
