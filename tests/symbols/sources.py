@@ -173,7 +173,12 @@ def below_roots(bench):
     text = " ".join(done.stdout.split())
     bench.tap.check("copied: 2: 2 below directories of" in text and "outside the chosen directories" in text, "one line says so", [done.stdout])
     bench.check(wanted, "a link to the root is one", "--source-root", link_to(bench.home / "way", root))
-    bench.check({beside: 0o644}, "a root that is not there is none", "--source-root", root / "missing", "--source-root", beside.parent)
+    bench.check({beside: 0o644}, "other roots", "--source-root", beside.parent, "--source-root", bench.author)
+    for words, reason in ((("--source-root", root / "missing"), "missing: No such file or directory"), (("--source-root", "/"), "use --all-sources"),
+                          (("--source-root", root, "--foreign"), "cannot be used together")):
+        done, target, _ = bench.build(*words)
+        bench.tap.check(done.returncode == 2 and reason in " ".join(done.stderr.split()) and not target.exists(),
+                        f"a root that chooses nothing is refused: {reason}", [done.returncode, done.stderr])
     replaced = {Path("/built/own.c"): 0o600, beside: 0o644, **wanted}
     bench.check(replaced, "what --replace leads to is chosen", "--replace", f"/built={root}")
     bench.check({Path("/built/own.c"): 0o600, **wanted}, "with --source-root, nothing else", "--replace", f"/built={root}", "--source-root", root)

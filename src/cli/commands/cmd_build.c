@@ -10,9 +10,11 @@
 #include "stores.h"
 #include "tally.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define RECORDINGS_MAX  SIZE_MAX
 #define LOCAL_RANKS_MAX 1024
@@ -375,6 +377,28 @@ static int run_build(const invocation *call)
     return job_leave(comm, build_with(call, comm));
 }
 
+/* Which source files are copied. */
+static int sources_usage(const build_options *options)
+{
+    const text_list *roots = &options->source_roots;
+    if (options->has_no_sources && (options->has_all_sources || roots->count > 0))
+        return report("--no-source and --%s cannot be used together (see 'lode help build')",
+                      options->has_all_sources ? "all-sources" : "source-root");
+    if (roots->count > 0 && (options->has_all_sources || options->is_foreign))
+        return report("--%s and --source-root cannot be used together (see 'lode help build')",
+                      options->has_all_sources ? "all-sources" : "foreign");
+    for (size_t i = 0; i < roots->count; i++) {
+        char *real = realpath(roots->items[i], NULL);
+        int is_everything = real && real[1] == '\0', code = errno;
+        free(real);
+        if (is_everything)
+            return report("--source-root %s is the whole machine; use --all-sources", roots->items[i]);
+        if (!real)
+            return report("--source-root %s: %s", roots->items[i], strerror(code));
+    }
+    return EXIT_DONE;
+}
+
 static int build_usage(const invocation *call)
 {
     const build_options *options = call->options;
@@ -384,14 +408,9 @@ static int build_usage(const invocation *call)
         return report("missing option: -o/--output (see 'lode help build')");
     if (options->rank_pattern && options->rank_table)
         return report("--rank-from and --ranks cannot be used together (see 'lode help build')");
-    if (options->has_no_sources && (options->has_all_sources || options->source_roots.count > 0))
-        return report("--no-source and --%s cannot be used together (see 'lode help build')",
-                      options->has_all_sources ? "all-sources" : "source-root");
-    if (options->has_all_sources && options->source_roots.count > 0)
-        return report("--all-sources and --source-root cannot be used together (see 'lode help build')");
     if (options->local_ranks > LOCAL_RANKS_MAX)
         return report("--local-ranks takes at most %d", LOCAL_RANKS_MAX);
-    return EXIT_DONE;
+    return sources_usage(options);
 }
 
 static const option_spec build_own[] = {
