@@ -8,6 +8,7 @@ import tempfile
 import cli
 
 METRICS = 20  # more than anybody types
+JUDGED = 64  # metrics of a gate
 TAKES_ONE = "--metric takes one metric here.*"
 
 
@@ -57,6 +58,32 @@ def all_metrics_of_every_side_are_compared(program, folder):
     program.equal([name for name in few if f'"{name}"' not in result.out], [], "gate judges all")
 
 
+def message(field, data):
+    size = len(data)
+    return bytes([field << 3 | 2]) + (bytes([size]) if size < 128 else bytes([size & 127 | 128, size >> 7])) + data
+
+
+def profile_of_counts(count):
+    """A profile of pprof with so many metrics that are exact, and one sample."""
+    names = ["", "f", *(f"event{number}:COUNT" for number in range(count))]
+    types = b"".join(message(1, bytes([8, number + 2])) for number in range(count))
+    return types + b"".join(message(6, name.encode()) for name in names) + message(5, b"\x08\x01\x10\x01") + message(
+        4, b"\x08\x01" + message(4, b"\x08\x01")) + message(2, message(1, b"\x01") + message(2, b"\x07" * count))
+
+
+@in_stores
+def a_gate_says_which_exact_metrics_it_leaves_out(program, folder):
+    with open(f"{folder}/counts.pb", "wb") as stream:
+        stream.write(profile_of_counts(JUDGED + 6))
+    names = names_of(program.json("info", "counts.pb", cwd=folder))
+    result = program.run("gate", "--json", "counts.pb", "counts.pb", cwd=folder)
+    judged = [name for name in names if f'"{name}"' in result.out]
+    left_out = [name for name in names if f"'{name}' is left out" in result.err]
+    program.equal(len(names) == JUDGED + 6 and sorted(judged + left_out), sorted(names),
+                  "every exact metric is judged, or a line says that it is not")
+    program.equal(bool(left_out), True, "there are more than are judged")
+
+
 @in_stores
 def commands_for_one_metric_say_so(program, folder):
     for line in ("profiles {}", "context {} main", "source {} main", "flame {} -o x.svg", "slice {} --focus main -o x"):
@@ -77,4 +104,4 @@ def words_are_completed(program, folder):
 
 if __name__ == "__main__":
     sys.exit(cli.main(__doc__, all_metrics_are_shown_by_top_and_tree, all_metrics_of_every_side_are_compared,
-                      commands_for_one_metric_say_so, words_are_completed))
+                      a_gate_says_which_exact_metrics_it_leaves_out, commands_for_one_metric_say_so, words_are_completed))

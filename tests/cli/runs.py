@@ -85,6 +85,20 @@ def stores_of_all_kinds_are_added(program):
         program.check(max(map(len, text.splitlines())) <= 80 and "machine=m1" in text, "text fits 80 columns", [text])
 
 
+def all_metrics_are_those_of_the_store(program):
+    with Runs(program) as r:
+        names = [metric["name"] for metric in program.json("info", r.folder / "demo/solver")["metrics"]]
+        program.equal(r.add("demo/solver", "-m", "all")["metric_count"], len(names), "add -m all")
+        program.equal({name for name, in r.sql("SELECT name FROM metric")}, set(names), "the catalogue has them")
+        program.equal(r.add("demo/solver", "-m", names[1])["metric_count"], 1, "add -m METRIC")
+        for _ in range(5):
+            r.add("demo/solver")
+        every, usual = (r.runs("check", "--json", "--limit", 0, *words) for words in (["-m", "all"], []))
+        program.equal((every.status, every.out), (usual.status, usual.out), "check -m all is what check does")
+        program.equal({row["metric"] for row in cli.parse_json(every.out)["rows"]}, set(names), "it checks all of them")
+        program.says(r.runs("trend", "-m", "all"), 2, "one --metric at a time.*", "trend -m all")
+
+
 def a_store_is_added_once(program):
     with Runs(program) as r:
         r.add()
@@ -459,7 +473,7 @@ def without_sqlite(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, stores_of_all_kinds_are_added, a_store_is_added_once, a_run_is_removed_with_what_only_it_has, labels_select_runs, environments_give_labels, usage,
+    sys.exit(cli.main(__doc__, stores_of_all_kinds_are_added, all_metrics_are_those_of_the_store, a_store_is_added_once, a_run_is_removed_with_what_only_it_has, labels_select_runs, environments_give_labels, usage,
                       the_default_is_the_directory_of_data, links_are_not_followed, a_journal_of_somebody_else_deletes_nothing,
                       a_journal_that_is_no_file_is_refused, other_files_are_refused,
                       other_parts_of_a_schema_do_nothing, a_changed_schema_is_refused, values_of_other_types_do_no_harm,

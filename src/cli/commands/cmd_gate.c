@@ -107,7 +107,9 @@ static void add_metric(text_list *list, const char *name)
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->items[i], name) == 0)
             return;
-    if (list->count < TEXT_LIST_MAX)
+    if (list->count == TEXT_LIST_MAX)
+        report("a gate judges at most %d metrics; '%s' is left out (--metric selects)", TEXT_LIST_MAX, name);
+    else
         list->items[list->count++] = name;
 }
 
