@@ -4,8 +4,11 @@
 
 import os
 import pickle
+import re
+import shutil
 import subprocess
 import sys
+import warnings
 
 import lode
 import support
@@ -134,5 +137,68 @@ def test_sql(tests):
     tests.check(isinstance(error, ValueError) and "10" in str(error), "at most ten stores", [repr(error)])
 
 
+# ---- damage is said ----
+
+
+def cut(path):
+    """Half of a file, and part of a record."""
+    data = path.read_bytes()
+    path.write_bytes(data[:len(data) // 2 - 3])
+
+
+def damage(folder):
+    """Stores with something wrong: {name: path}."""
+    stores = {name: shutil.copytree(folder / "demo" / name, folder / f"bad-{name}") for name in ("solver", "thumbs")}
+    for path in stores["thumbs"].glob("*.dat"):
+        cut(path)
+    values = stores["solver"] / "profile.db"
+    data = bytearray(values.read_bytes())
+    data[len(data) // 2] ^= 0x55
+    values.write_bytes(data)
+    stores["stacks"] = folder / "bad.folded"
+    stores["stacks"].write_text("main;f 3\nno count\n" * 30)
+    return stores
+
+
+def warnings_of(call, *arguments, **named):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = call(*arguments, **named)
+    return result, [one for one in caught if issubclass(one.category, lode.LodeWarning)]
+
+
+def test_damage(tests):
+    for name in ("solver", "thumbs", "shop"):
+        store, caught = warnings_of(lode.open, tests.folder / "demo" / name)
+        tests.check(not caught, f"{name}: a sound store gives no warning", caught)
+        store.close()
+    for name, path in damage(tests.folder).items():
+        store, caught = warnings_of(lode.open, path)
+        said = tests.run("top", path).stderr.decode()
+        counts = [re.search(r": (?:at least )?([0-9,]+ findings?), such as", text) for text in (said, *(str(one.message) for one in caught))]
+        tests.check(len(caught) == 1 and all(counts) and len({count[1] for count in counts}) == 1, f"{name}: one warning, with the count of the program",
+                    [said, *caught])
+        tests.check(caught and caught[0].filename == __file__, f"{name}: it is about the line that opens the store", caught)
+        mine, theirs = store.diagnose().quality, tests.ask("diagnose", path)["quality"]
+        tests.check([(note["id"], note["value"]) for note in mine] == [(note["id"], note["value"]) for note in theirs], f"{name}: the diagnosis has the notes of the program",
+                    [mine, theirs])
+        store.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", lode.LodeWarning)
+        tests.check(isinstance(refusal(lode.open, path), lode.LodeWarning), "who wants an error gets one")
+
+
+def test_names(tests):
+    """Files are named as the program takes them."""
+    theirs = tests.folder / "theirs"
+    theirs.mkdir()
+    with lode.open(tests.folder / "demo" / "solver") as db:
+        for name in ("x.pprof", "callgrind.out.7", "x.collapsed", "x.trace.json.gz", "X.PB.GZ"):
+            warnings_of(db.export, tests.folder / name)
+            tests.run("export", db.path, "-o", theirs / name)
+            tests.check((tests.folder / name).read_bytes() == (theirs / name).read_bytes(), f"export to {name}: as the program does")
+        tests.check(isinstance(refusal(db.export, tests.folder / "x.unknown"), ValueError), "another name needs a format")
+
+
 if __name__ == "__main__":
-    support.Tests().finish([test_none, test_pandas, test_files, test_sql])
+    support.Tests().finish([test_none, test_pandas, test_files, test_sql, test_damage, test_names])

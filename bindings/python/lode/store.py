@@ -2,6 +2,7 @@
 """Stores: databases, recordings and trace stores, and what can be asked of them."""
 
 import os
+from contextlib import ExitStack
 
 from . import _lode
 from .answers import Check, Comparison, Flame, Timeline, Tree
@@ -447,19 +448,23 @@ class TraceStore(Recording):
 def open(path, threads=0, progress=None):
     """Opens a store: a Database, a Recording or a TraceStore, by what is there."""
     path = os.fsdecode(path)
-    store, kind, findings, count = _lode.open(path, threads, _reporter(progress))
+    store, kind, findings, count, opened = _lode.open(path, threads, _reporter(progress))
     warn_of_store(path, findings, count)
     info = _lode.info(store)
     made = (Database if kind == "database" else TraceStore if info["requests"] else Recording)(path, store, info)
-    made._findings = sum(severity != "note" for severity in findings["severity"])
+    made._findings = opened
     return made
+
+
+def _opened(stack, stores):
+    """The stores, of which those that are paths are opened until the stack ends, whatever happens meanwhile."""
+    return [store if isinstance(store, Store) else stack.enter_context(open(store)) for store in stores]
 
 
 def merge(stores, output, labels=None, force=False, drop_unlisted=False, align=False, mean=False, threads=0, progress=None):
     """Merges databases, or recordings, or paths of them: what `lode merge` writes. Returns the findings."""
-    given = list(stores)
-    opened = [store if isinstance(store, Store) else open(store) for store in given]
-    try:
+    with ExitStack() as stack:
+        opened = _opened(stack, stores)
         runs = labels or [store.path.rstrip("/") or "/" for store in opened]
         if len(runs) != len(opened):
             raise ValueError(f"{len(runs)} labels for {len(opened)} stores")
@@ -467,10 +472,6 @@ def merge(stores, output, labels=None, force=False, drop_unlisted=False, align=F
             runs = [run if runs[:number].count(run) == 0 else f"{run}#{runs[:number].count(run) + 1}" for number, run in enumerate(runs)]
         findings = _lode.merge(tuple((store._store, os.fsencode(store.path), run) for store, run in zip(opened, runs)), output,
                                (force, drop_unlisted, align, mean), threads, _reporter(progress))
-    finally:
-        for store, old in zip(opened, given):
-            if store is not old:
-                store.close()
     warn(os.fsdecode(output), findings, 3)
     return Table(findings, {"offset": "plain"}, "findings")
 
@@ -518,13 +519,8 @@ def sql(stores, query, parameters=(), names=None, progress=None):
     if isinstance(stores, (Store, str, bytes, os.PathLike)):
         stores = {"main": stores}
     is_named = hasattr(stores, "keys")
-    given = list(stores.values() if is_named else stores)
-    opened = [store if isinstance(store, Store) else open(store) for store in given]
-    try:
+    with ExitStack() as stack:
+        opened = _opened(stack, stores.values() if is_named else stores)
         taken = {"main", "temp"}
         schemas = list(stores) if is_named else [_schema_of(store.path, taken) for store in opened]
         return _query(list(zip(schemas, opened)), query, parameters, names, progress)
-    finally:
-        for store, old in zip(opened, given):
-            if store is not old:
-                store.close()

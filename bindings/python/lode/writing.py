@@ -2,6 +2,7 @@
 """What stores are written to: exports, slices, merges."""
 
 import os
+from fnmatch import fnmatchcase
 
 from . import _lode
 from .context import choose, form_of
@@ -9,6 +10,7 @@ from .table import Table
 from .text import shown
 
 COMPRESSIONS = {"default": 0, "none": 1, "gzip": 2, "zstd": 3}
+PACKINGS = {".gz": "gzip", ".zst": "zstd"}
 WARNING_WIDTH = 1000
 
 
@@ -37,17 +39,23 @@ def warn(path, findings, level=4):
 
 
 def export_formats():
-    """The formats of export(): their names, what reads them, suffixes of file names, and what they cannot hold."""
-    names = ("name", "description", "suffix", "loses", "available")
+    """The formats of export(): their names, what reads them, suffixes and usual names of files, and what they cannot hold."""
+    names = ("name", "description", "suffix", "loses", "available", "names")
     return Table(dict(zip(names, map(list, zip(*_lode.export_formats())))), title="formats")
 
 
+def _named(path):
+    """The format that has the last part of a path among its usual names, or None."""
+    base = os.path.basename(path).lower()
+    return next((name for name, *_, names in _lode.export_formats() if any(fnmatchcase(base, one.lower()) for one in names.split())), None)
+
+
 def format_of(path):
-    """The format that the suffix of a path belongs to."""
-    found = [(len(suffix), name) for name, _, suffix, _, _ in _lode.export_formats() if suffix and os.fsdecode(path).endswith(suffix)]
-    if not found:
-        raise ValueError(f"{os.fsdecode(path)!r} has the suffix of no format: say which, such as format='pprof' (lode.export_formats())")
-    return max(found, key=lambda item: item[0])[1]
+    """The format and the compression that the name of a file stands for, as `lode export` does it: x.folded.gz is folded stacks in gzip."""
+    path = os.fsdecode(path)
+    plain, suffix = os.path.splitext(path)
+    compression = PACKINGS.get(suffix.lower(), "default")
+    return _named(path) or (_named(plain) if compression != "default" else None), compression
 
 
 class Writing:
@@ -66,9 +74,12 @@ class Writing:
         first, last = self._window(start, stop)
         numbers = None if tracks is None else (tracks,) if hasattr(tracks, "__index__") else tuple(sorted(tracks))
         flags = (force, by_profile, lines, loops, not entries, not inline, samples, not arguments)
-        findings = _lode.export(self._stores(), path, format or format_of(path), (title, focus, table, self._metric_name(metric), profiles),
-                                (first, last, numbers), form_of(names or self._names), depth, choose(compression, COMPRESSIONS, "compression"),
-                                flags, threads, self._progress(progress))
+        named, packing = format_of(path)
+        if not format and not named:
+            raise ValueError(f"{os.fsdecode(path)!r} has the suffix of no format: say which, such as format='pprof' (lode.export_formats())")
+        compression = choose(packing if compression == "default" else compression, COMPRESSIONS, "compression")
+        findings = _lode.export(self._stores(), path, format or named, (title, focus, table, self._metric_name(metric), profiles),
+                                (first, last, numbers), form_of(names or self._names), depth, compression, flags, threads, self._progress(progress))
         warn(os.fsdecode(path), findings)
         return Table(findings, {"offset": "plain"}, "findings")
 

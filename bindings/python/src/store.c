@@ -149,11 +149,14 @@ typedef struct open_job {
     lp_findings findings, checked; /* of opening, and of a check */
     bool is_checked;               /* at level full: it found what opening did, too */
     uint64_t count;                /* warnings and errors that the check counted */
+    uint64_t opened;               /* those of opening alone */
 } open_job;
 
 static int on_finding(void *user, const lode_finding *finding)
 {
-    return lp_findings_add(&((open_job *)user)->findings, finding);
+    open_job *open = user;
+    open->opened += finding->severity != LODE_NOTE;
+    return lp_findings_add(&open->findings, finding);
 }
 
 static int on_checked(void *user, const lode_finding *finding)
@@ -194,7 +197,10 @@ static lode_status run_open(lp_job *job)
     return status;
 }
 
-/* open(path, threads, progress) -> (Store, "database" or "recording", findings, how many) */
+/*
+ * open(path, threads, progress) -> (Store, "database" or "recording", findings, how many, how many of
+ * opening alone)
+ */
 static PyObject *module_open(PyObject *module, PyObject *arguments)
 {
     PyObject *path = NULL, *result = NULL;
@@ -212,8 +218,8 @@ static PyObject *module_open(PyObject *module, PyObject *arguments)
         store->recording = open.recording;
         store->users = 0;
         store->is_closing = false;
-        result = findings ? Py_BuildValue("OsOK", store, open.db ? "database" : "recording", findings,
-                                          (unsigned long long)open.count)
+        result = findings ? Py_BuildValue("OsOKK", store, open.db ? "database" : "recording", findings,
+                                          (unsigned long long)open.count, (unsigned long long)open.opened)
                           : NULL;
     } else {
         lode_database_close(open.db);

@@ -140,7 +140,7 @@ static PyObject *module_export(PyObject *module, PyObject *arguments)
     return finish(&w, module, is_good);
 }
 
-/* export_formats() -> list of (name, description, suffix, loses, is there) */
+/* export_formats() -> list of (name, description, suffix, loses, is there, names) */
 static PyObject *module_export_formats(PyObject *module, PyObject *none)
 {
     size_t count = lode_export_count();
@@ -151,8 +151,8 @@ static PyObject *module_export_formats(PyObject *module, PyObject *none)
         lode_export_info info = {0};
         PyObject *row = NULL;
         if (lode_export_at(i, &info) == LODE_OK)
-            row = Py_BuildValue("zzzzO", info.name, info.description, info.suffix, info.loses,
-                                info.is_available ? Py_True : Py_False);
+            row = Py_BuildValue("zzzzOz", info.name, info.description, info.suffix, info.loses,
+                                info.is_available ? Py_True : Py_False, info.names);
         if (row)
             PyList_SetItem(list, (Py_ssize_t)i, row);
         else
