@@ -244,6 +244,12 @@ lode_status lode_raw_visit(lode_measurements **out, const char *path, const lode
 
 /* ---- checks ---- */
 
+/* Copies of source files, and derived metrics: whatever their size, no check reads them. */
+static bool is_companion(const char *name)
+{
+    return strcmp(name, "src") == 0 || strcmp(name, "metrics") == 0;
+}
+
 /* Adds the sizes of files, those in directories of the store too, until there are enough. */
 /* NOLINTNEXTLINE(misc-no-recursion): one level */
 static lode_status add_sizes(const struct lode_folder *folder, bool is_inner, uint64_t most, uint64_t *sum,
@@ -259,7 +265,7 @@ static lode_status add_sizes(const struct lode_folder *folder, bool is_inner, ui
         uint64_t size = 0;
         lode_status found = lode_folder_size(folder, names[i], &size, NULL);
         *sum += found == LODE_OK ? size : 0;
-        if (found != LODE_ABSENT || is_inner ||
+        if (found != LODE_ABSENT || is_inner || is_companion(names[i]) ||
             lode_folder_find_in(&inner, folder, names[i], NULL) != LODE_OK)
             continue;
         status = add_sizes(&inner, true, most, sum, error);

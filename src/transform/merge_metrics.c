@@ -528,26 +528,33 @@ static bool has_same_metrics(const struct lode_merge_source *self)
     return true;
 }
 
-/* LODE_ABSENT if there is none, or none that can be read. */
-static lode_status read_taxonomy(const struct lode_merge_part *part, struct lode_blob *out, lode_error *error)
+/* LODE_ABSENT if there is none, or none that can be read, which is a finding. */
+static lode_status read_taxonomy(const struct lode_merge_source *self, const struct lode_merge_part *part,
+                                 struct lode_blob *out, lode_error *error)
 {
+    static const char path[] = "metrics/default.yaml";
     lode_error reason = {0};
+    char text[sizeof reason.text + 64];
     int directory = part->directory ? open(part->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (directory < 0)
         return LODE_ABSENT;
-    lode_status status = lode_companion_read(out, directory, "metrics/default.yaml", &reason);
+    lode_status status = lode_companion_read(out, directory, path, &reason);
     close(directory);
     if (status == LODE_ERR_MEMORY)
         return lode_fail_memory(error);
-    return status == LODE_OK ? LODE_OK : LODE_ABSENT;
+    if (status == LODE_OK || status == LODE_ABSENT)
+        return status;
+    snprintf(text, sizeof text, "%s; the file is omitted", reason.text);
+    LODE_TRY(lode_merge_report(self, "companion-file", path, text, error));
+    return LODE_ABSENT;
 }
 
 /* LODE_ABSENT if it differs. */
-static lode_status compare_taxonomy(const struct lode_merge_part *part, const struct lode_blob *first,
-                                    lode_error *error)
+static lode_status compare_taxonomy(const struct lode_merge_source *self, const struct lode_merge_part *part,
+                                    const struct lode_blob *first, lode_error *error)
 {
     struct lode_blob other = {0};
-    lode_status status = read_taxonomy(part, &other, error);
+    lode_status status = read_taxonomy(self, part, &other, error);
     if (status == LODE_OK &&
         (other.size != first->size || memcmp(other.bytes, first->bytes, first->size) != 0))
         status = LODE_ABSENT;
@@ -559,9 +566,10 @@ lode_status lode_merge_taxonomy(const struct lode_merge_source *self, const char
 {
     struct lode_blob first = {0};
     *out = NULL;
-    lode_status status = has_same_metrics(self) ? read_taxonomy(&self->parts[0], &first, error) : LODE_ABSENT;
+    lode_status status =
+        has_same_metrics(self) ? read_taxonomy(self, &self->parts[0], &first, error) : LODE_ABSENT;
     for (uint32_t i = 1; i < self->count && status == LODE_OK; i++)
-        status = compare_taxonomy(&self->parts[i], &first, error);
+        status = compare_taxonomy(self, &self->parts[i], &first, error);
     lode_blob_free(&first);
     if (status == LODE_OK)
         *out = self->parts[0].directory;
