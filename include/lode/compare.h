@@ -127,7 +127,7 @@ typedef struct lode_compare_row {
     /* As it is in the first run of a side that has it; NULL: in none. */
     const lode_hotspot *base_hotspot, *new_hotspot;
     unsigned marks;
-    const char *moved_within; /* a class, file or module; NULL without the mark */
+    const char *moved_within; /* in the first metric; NULL without the mark */
     size_t renamed;           /* the row of the other side, with the mark */
 } lode_compare_row;
 
@@ -166,6 +166,12 @@ LODE_API double lode_comparison_total(const lode_comparison *comparison, lode_co
  */
 LODE_API double lode_comparison_matched(const lode_comparison *comparison, lode_compare_side side,
                                         size_t metric);
+/*
+ * Within what the cost of a row in one metric moved: a class, a file, or a function that it is
+ * called by or calls, where all changes together nearly cancel. NULL: it did not move, or rows are
+ * no functions. MT: any thread.
+ */
+LODE_API const char *lode_comparison_moved(const lode_comparison *comparison, size_t row, size_t metric);
 /* How many functions the filter hid, on the side with more of them. MT: any thread. */
 LODE_API size_t lode_comparison_hidden(const lode_comparison *comparison);
 

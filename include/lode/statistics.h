@@ -120,12 +120,12 @@ typedef enum lode_verdict {
 
 /* Where a verdict comes from. */
 typedef enum lode_judge_method {
-    LODE_JUDGE_NONE = 0,       /* one run a side, of which nothing else is known */
+    LODE_JUDGE_NONE = 0,       /* not tested: one run a side, of which nothing else is known */
     LODE_JUDGE_EXACT = 1,      /* an exact metric: any difference is one */
     LODE_JUDGE_SAMPLING = 2,   /* one run a side: run-to-run noise is not known */
-    LODE_JUDGE_PREDICTION = 3, /* one run against several */
-    LODE_JUDGE_RANKS = 4,      /* several runs a side: U test, Hodges-Lehmann */
-    LODE_JUDGE_MEANS = 5       /* several runs, too few for the U test at this level: Welch */
+    LODE_JUDGE_PREDICTION = 3, /* one run against several: t test of logarithms */
+    LODE_JUDGE_RANKS = 4,      /* no longer used */
+    LODE_JUDGE_MEANS = 5       /* several runs a side: t test of logarithms */
 } lode_judge_method;
 
 typedef struct lode_judge_options {
@@ -133,7 +133,7 @@ typedef struct lode_judge_options {
     double level;       /* probability of a false alarm; 0: 0.05 */
     double margin;      /* relative change that counts as none; 0: 0.05 */
     double limit;       /* relative change that p_beyond is about, such as 0.05; 0: none */
-    double base_sample; /* cost of one sample, for one run a side; 0: not sampled */
+    double base_sample; /* cost of one sample; 0: not sampled */
     double new_sample;
     int is_exact; /* calls, instructions, bytes: a difference needs no test */
     int reserved;
@@ -143,25 +143,43 @@ typedef struct lode_judge_options {
         sizeof(lode_judge_options), 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0                                            \
     }
 
+/* How a judgement was made; bits. */
+#define LODE_JUDGED_LOG         1u /* on logarithms; else on values: one is not positive */
+#define LODE_JUDGED_POOLED      2u /* a row that is too small for a test of its own */
+#define LODE_JUDGED_EQUAL_SPEED 4u /* what all rows of a run have in common was taken out */
+
 typedef struct lode_judgement {
     lode_verdict verdict;
     lode_judge_method method;
-    double base, new_value; /* medians of the runs */
+    double base, new_value; /* geometric means of the runs; means without LODE_JUDGED_LOG */
     lode_estimate ratio;    /* new / base; infinite if the base is 0, 1 if both are 0 */
     double p;               /* two-sided, of no change; NaN if there is no test */
     double p_beyond;        /* that new is not more than (1 + limit) of base; NaN likewise */
     /* The smallest increase that would have been a change: 0.17 is 17 %. May be infinite. */
     double smallest_visible;
-    uint32_t needed_runs; /* runs a side that would reach the level by ranks; 0 if these do */
+    /*
+     * Runs a side that would tell, if noise and change stay as they are: 0 if these do or noise is
+     * not known, more than LODE_RUNS_MAX if so many would not.
+     */
+    uint32_t needed_runs;
     uint32_t reserved;
+    double deviation;   /* standard error of the logarithm of the ratio, or of the difference */
+    double freedom;     /* its degrees of freedom; infinite: it is known */
+    double level;       /* of this test; the interval of the ratio is for it */
+    double whole_level; /* of all tests of a table; the same if there is one */
+    double p_adjusted;  /* at most whole_level if p is at most level */
+    uint32_t base_runs; /* that have a value */
+    uint32_t new_runs;
+    uint32_t flags; /* LODE_JUDGED_ bits */
+    uint32_t reserved2;
 } lode_judgement;
 
 /*
- * Judges one number a run. Works on logarithms, because noise of times is relative; on the values
- * themselves if one of them is not positive. Verdicts LESS and MORE say that the interval of the
- * ratio does not have 1, SAME that it is within the margin. An exact metric is compared as it is if
- * the runs of each side agree, else like any other. 1 to LODE_RUNS_MAX runs a side. MT: any
- * thread.
+ * Judges one number a run by a t test of logarithms, because noise of times is relative; of the
+ * values themselves if one of them is not positive. Both sides are taken to have the same noise, so
+ * that one of them may be a single run. Verdicts LESS and MORE say that the interval of the ratio
+ * does not have 1, SAME that it is within the margin. An exact metric is compared as it is if the
+ * runs of each side agree, else like any other. 1 to LODE_RUNS_MAX runs a side. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_judge_sized(const double *base, size_t base_count,
                                                    const double *new_values, size_t new_count,
@@ -169,6 +187,94 @@ LODE_API LODE_CHECKED lode_status lode_judge_sized(const double *base, size_t ba
                                                    size_t out_size, lode_error *error);
 #define lode_judge(base, base_count, new_values, new_count, options, out, error)                             \
     lode_judge_sized(base, base_count, new_values, new_count, options, out, sizeof(lode_judgement), error)
+
+/* ---- a limit ---- */
+
+typedef enum lode_limit_outcome {
+    LODE_LIMIT_WITHIN = 0,
+    LODE_LIMIT_BEYOND = 1,     /* the whole interval of the ratio is */
+    LODE_LIMIT_CANNOT_TELL = 2 /* the limit is inside the interval, or there is none */
+} lode_limit_outcome;
+
+/* Whether a change is beyond a relative limit, such as 0.05. MT: any thread. */
+LODE_API lode_limit_outcome lode_judgement_outcome(const lode_judgement *judgement, double limit);
+/*
+ * The probability of such an interval, or one farther beyond, if the change is the limit; for all
+ * tests of a table, as p_adjusted. NaN if there is no test. MT: any thread.
+ */
+LODE_API double lode_judgement_p_beyond(const lode_judgement *judgement, double limit);
+/* As needed_runs, to decide about the limit. MT: any thread. */
+LODE_API uint32_t lode_judgement_runs(const lode_judgement *judgement, double limit);
+
+/* ---- many rows and their total ---- */
+
+typedef struct lode_judgements lode_judgements;
+
+typedef struct lode_judge_rows_options {
+    size_t size;
+    double level;       /* probability of any false alarm in the table; 0: 0.05 */
+    double margin;      /* as in lode_judge_options */
+    double least_share; /* smaller rows are pooled; 0: 0.005; below 0: none is */
+    double base_sample; /* as in lode_judge_options */
+    double new_sample;
+    int is_exact;
+    int is_nested; /* rows contain others, such as inclusive costs: their sum is not tested */
+} lode_judge_rows_options;
+#define LODE_JUDGE_ROWS_OPTIONS_INIT                                                                         \
+    {                                                                                                        \
+        sizeof(lode_judge_rows_options), 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0                                       \
+    }
+
+/*
+ * Judges the total and the rows of one comparison. `values` has one number for each row and run,
+ * runs of the base first; NaN where a run has none. Half of the level is for the total, the other
+ * half is divided among rows. Rows with less than a share of the total in base and new are pooled:
+ * they get no test, their sum gets one.
+ *
+ * Rows are tested by a moderated t statistic of logarithms: the variance of a row is estimated with
+ * the help of all (empirical Bayes). If the runs of both sides do not differ as a whole by more
+ * than their noise, and most rows agree on that, the speed of each run, the median over rows, is
+ * taken out: rows are compared at equal speed. Else its variance counts for every row. MT: any
+ * thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_judge_rows(lode_judgements **out, const double *values,
+                                                  const double *totals, size_t rows, size_t base_count,
+                                                  size_t new_count, const lode_judge_rows_options *options,
+                                                  lode_error *error);
+/* NULL is allowed. MT: one thread. */
+LODE_API void lode_judgements_free(lode_judgements *judgements);
+
+/* MT: any thread. */
+LODE_API void lode_judgements_total_sized(const lode_judgements *judgements, lode_judgement *out,
+                                          size_t out_size);
+#define lode_judgements_total(judgements, out)                                                               \
+    lode_judgements_total_sized(judgements, out, sizeof(lode_judgement))
+/*
+ * One row. A pooled row has base, new value and ratio; with `is_named`, as for a row that somebody
+ * asked for by name, it is tested like the others. LODE_NOT_FOUND if there is no such row. MT: any
+ * thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_judgements_at_sized(const lode_judgements *judgements, size_t row,
+                                                           int is_named, lode_judgement *out,
+                                                           size_t out_size);
+#define lode_judgements_at(judgements, row, is_named, out)                                                   \
+    lode_judgements_at_sized(judgements, row, is_named, out, sizeof(lode_judgement))
+/* The sum of pooled rows. LODE_ABSENT if there is none, or rows contain others. MT: any thread. */
+LODE_API LODE_CHECKED lode_status lode_judgements_pooled_sized(const lode_judgements *judgements,
+                                                               lode_judgement *out, size_t out_size);
+#define lode_judgements_pooled(judgements, out)                                                              \
+    lode_judgements_pooled_sized(judgements, out, sizeof(lode_judgement))
+
+/* How many rows are pooled, and how many tests share the level. MT: any thread. */
+LODE_API size_t lode_judgements_pooled_count(const lode_judgements *judgements);
+LODE_API size_t lode_judgements_tests(const lode_judgements *judgements);
+/*
+ * The speed of new runs in relation to the base, as a ratio of costs, with its interval; whether
+ * rows are compared at equal speed. LODE_ABSENT if there are too few rows or runs to know. MT: any
+ * thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_judgements_speed(const lode_judgements *judgements, lode_estimate *out,
+                                                        int *is_equal);
 
 /* ---- change points ---- */
 

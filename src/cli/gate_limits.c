@@ -27,7 +27,9 @@ void gate_limits_free(gate_limits *limits)
         free(limits->limits[i].name);
     for (size_t i = 0; i < limits->metric_count; i++)
         free(limits->metrics[i]);
-    limits->count = limits->metric_count = 0;
+    for (size_t i = 0; i < limits->exclude_count; i++)
+        free(limits->excludes[i]);
+    limits->count = limits->metric_count = limits->exclude_count = 0;
 }
 
 static int fail(gate_limits *limits, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -111,6 +113,15 @@ static int set_metric(gate_limits *limits, const char *key, const char *value, g
     if (!value[0] || limits->metric_count == GATE_METRIC_MAX)
         return fail(limits, "%s takes 1 to %d metrics", key, GATE_METRIC_MAX);
     limits->metrics[limits->metric_count++] = copy_bytes(value, strlen(value));
+    return 0;
+}
+
+static int set_exclude(gate_limits *limits, const char *key, const char *value, gate_kind kind)
+{
+    (void)kind;
+    if (!value[0] || limits->exclude_count == GATE_EXCLUDE_MAX)
+        return fail(limits, "%s takes 1 to %d patterns", key, GATE_EXCLUDE_MAX);
+    limits->excludes[limits->exclude_count++] = copy_bytes(value, strlen(value));
     return 0;
 }
 
@@ -206,6 +217,7 @@ static const struct gate_key {
     {"min-share", set_share, GATE_TOTAL},
     {"floor", set_floor, GATE_TOTAL},
     {"metric", set_metric, GATE_TOTAL},
+    {"exclude", set_exclude, GATE_TOTAL},
     {"confidence", set_confidence, GATE_TOTAL},
     {"require-runs", set_runs, GATE_TOTAL},
     {"statistic", set_statistic, GATE_TOTAL},

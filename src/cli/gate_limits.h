@@ -15,6 +15,7 @@
 #define GATE_LINE_MAX    2048  /* bytes of a line, and of an option's argument */
 #define GATE_LIMIT_MAX   256   /* limits */
 #define GATE_METRIC_MAX  16
+#define GATE_EXCLUDE_MAX 64
 #define GATE_PROBLEM_MAX 256
 
 typedef enum gate_kind {
@@ -38,6 +39,8 @@ typedef struct gate_limits {
     size_t count;
     char *metrics[GATE_METRIC_MAX];
     size_t metric_count;
+    char *excludes[GATE_EXCLUDE_MAX]; /* patterns of functions that are not judged */
+    size_t exclude_count;
     double min_share;
     double level;
     double floors[UNIT_BYTES + 1]; /* by metric_unit: smaller changes do not matter */

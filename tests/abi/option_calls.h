@@ -431,6 +431,15 @@ CALL(judge)
     return lode_judge(base, 3, other, 3, options, NULL, error);
 }
 
+CALL(judge_rows)
+{
+    const double values[] = {1, 2, 3, 4};
+    lode_judgements *judgements;
+    lode_status status = lode_judge_rows(&judgements, values, values, 1, 2, 2, options, error);
+    lode_judgements_free(judgements);
+    return status;
+}
+
 CALL(change_points)
 {
     const double values[] = {1, 1, 1, 1, 2, 2, 2, 2};
@@ -562,6 +571,7 @@ static const lode_spread_options spread_options = LODE_SPREAD_OPTIONS_INIT;
 static const lode_spread_rows_options spread_rows_options = LODE_SPREAD_ROWS_OPTIONS_INIT;
 static const lode_cursor_options cursor_options = LODE_CURSOR_OPTIONS_INIT;
 static const lode_judge_options judge_options = LODE_JUDGE_OPTIONS_INIT;
+static const lode_judge_rows_options judge_rows_options = LODE_JUDGE_ROWS_OPTIONS_INIT;
 static const lode_database_slice database_slice = LODE_DATABASE_SLICE_INIT;
 static const lode_merge_options merge_options = LODE_MERGE_OPTIONS_INIT;
 static const lode_query_options query_options = LODE_QUERY_OPTIONS_INIT;
@@ -629,6 +639,7 @@ static const struct entry {
     {"lode_spread_rows", call_spread_rows, &spread_rows_options, sizeof spread_rows_options},
     {"lode_cursor_open", call_cursor, &cursor_options, FIRST(lode_cursor_options)},
     {"lode_judge", call_judge, &judge_options, sizeof judge_options},
+    {"lode_judge_rows", call_judge_rows, &judge_rows_options, sizeof judge_rows_options},
     {"lode_merge_open", call_merge, &cursor_options, FIRST(lode_cursor_options)},
     {"lode_merge_open (slice)", call_merge_slice, &slice, FIRST(lode_slice)},
     {"lode_open", call_open, &recording_options, FIRST(lode_recording_options)},

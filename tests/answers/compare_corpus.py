@@ -100,8 +100,7 @@ def wrong_rows(program, answer, base, new):
         for key in NUMBERS:
             if not same(row[key], right[key], limits.get(key, scale)):
                 wrong.append(f"{names}: {key} is {row[key]}, should be {right[key]}")
-        margin = right["sampling_error"] and abs(abs(right["difference"]) - reference.TWO_SIDED * right["sampling_error"])
-        if row["is_beyond_sampling_error"] is not right["is_beyond_sampling_error"] and (margin is None or margin > 1e-9 * scale):
+        if row["is_beyond_sampling_error"] is not right["is_beyond_sampling_error"] and not right["is_near"]:
             wrong.append(f"{names}: is_beyond_sampling_error {row['is_beyond_sampling_error']}")
         for key in ("base_inclusive", "new_inclusive"):
             if right[key] is not None and not same(row[key], right[key], scale):

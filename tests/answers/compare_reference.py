@@ -8,21 +8,23 @@ names       A function is known by its name without what changes from build to b
             What is left on both sides is the same without parameters and template arguments, if only one of either side has that name.
 rows        Costs of all functions (lines, loops, modules, files) of a key. difference = new - base; ratio = new / base; share of the change =
             difference / difference of totals.
-sampling    One sample of the traces stands for total / samples, and the variance of a cost is cost x that; a difference beyond
-            sampling error is more than 1.96 standard errors.
+sampling    One sample of the traces stands for total / samples, and the variance of a cost is cost x that. Half of a level of 5 % is shared by
+            rows with 0.5 % of the total of either side and by the sum of the others; a difference beyond sampling error is beyond the quantile of
+            that, in logarithms, or in costs if one is 0.
 profiles    By ids without those of nodes and cores; a profile of both sides has a difference.
 """
 
 import math
 import re
 from collections import defaultdict
+from statistics import NormalDist
 
 import db_reference as reference
 from db_model import tail
 
 from names import simple_stored_name as simple_name
 
-TWO_SIDED = 1.959963984540054
+LEVEL, LEAST_SHARE = 0.05, 0.005
 CLONES = "isra|part|constprop|cold|hot|unlikely|lto_priv|localalias|llvm|__uniq|specialized|warm"
 
 
@@ -117,21 +119,41 @@ def pairs(base, new):
     return found + [(key, None) for key in left] + [(None, key) for key in right]
 
 
+def quantile(base, new, costs):
+    """Of the normal distribution, for as many tests as there are rows, where small ones are one."""
+    shares = [max(abs(a) / base.cost.total if base.cost.total else 0.0, abs(b) / new.cost.total if new.cost.total else 0.0) for a, b in costs if a or b]
+    tests = sum(share >= LEAST_SHARE for share in shares) + any(share < LEAST_SHARE for share in shares)
+    return NormalDist().inv_cdf(1 - LEVEL / 4 / tests) if tests else math.inf
+
+
+def standard_errors(a, b, base_sample, new_sample):
+    """How many of them the difference is; infinite if there is none."""
+    if a > 0 and b > 0:
+        distance, variance = abs(math.log(b / a)), base_sample / a + new_sample / b
+    else:
+        distance, variance = abs(b - a), max(a, 0.0) * base_sample + max(b, 0.0) * new_sample
+    return distance / math.sqrt(variance) if variance > 0 else math.inf if distance else 0.0
+
+
 def rows(base, new):
     """One for each pair, in no order."""
+    every = [(base.exclusive(left), new.exclusive(right)) for left, right in pairs(base, new)]
+    most = quantile(base, new, every)
     change = new.cost.total - base.cost.total
     result = []
     for left, right in pairs(base, new):
         a, b = base.exclusive(left), new.exclusive(right)
-        error = None
+        error = errors = None
         if base.sample_cost is not None and new.sample_cost is not None:
             error = math.sqrt(abs(a) * base.sample_cost + abs(b) * new.sample_cost)
+            errors = standard_errors(a, b, base.sample_cost, new.sample_cost)
         result.append({
             "names": {key[0] for key in (left, right) if key and base.by == "file"} | {row["name"] for row in base.rows.get(left, ())} | {row["name"] for row in new.rows.get(right, ())},
             "base": a, "new": b, "difference": b - a, "ratio": b / a if a else None,
             "share_percent": 100 * (b - a) / change if change else None,
             "share_of_base_percent": 100 * (b - a) / base.cost.total if base.cost.total else None,
-            "sampling_error": error, "is_beyond_sampling_error": None if error is None else abs(b - a) > TWO_SIDED * error,
+            "sampling_error": error, "is_beyond_sampling_error": None if error is None else errors > most if error else a != b,
+            "is_near": errors is not None and abs(errors - most) < 1e-6,
             "base_inclusive": base.inclusive(left), "new_inclusive": new.inclusive(right),
             "only_in": "base" if right is None else "new" if left is None else None})
     return result

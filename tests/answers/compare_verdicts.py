@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-`lode compare --base ... --new ...` on databases whose every cost is known: medians, p after Benjamini-Hochberg, intervals, smallest visible changes
-and verdicts of each function and of the total, by scipy. And `lode gate` on such databases: what moved within a file or class does not fail, and
-imbalance does.
+`lode compare --base ... --new ...` and `lode gate` on databases whose every cost is known: means, p, intervals, needed runs and verdicts of each
+function and of the total are those of tests/statistics/judge_reference.py, the same from both commands. And what moved within a file or class, between
+caller and callee, or to another name does not fail a gate, and imbalance does.
 """
 
 import argparse
-import itertools
 import json
 import math
 import statistics
@@ -26,8 +25,12 @@ import db_write  # noqa: E402
 import oracle  # noqa: E402
 from tap import Tap  # noqa: E402
 
+try:
+    import judge_reference as reference
+except ImportError:  # no scipy
+    reference = None
+
 VERDICTS = {0: "cannot tell", 1: "same", 2: "less", 3: "more"}
-MARGIN = 0.05
 SHOWN = 10
 
 
@@ -43,26 +46,6 @@ def near(found, wanted, relative=1e-7):
 
 
 # ---- verdicts ----
-
-def shift_interval(x, y, level):
-    """Shifts that the exact U test does not reject, by trying every difference of a pair."""
-    pairs = sorted(b - a for a in x for b in y)
-    tiny = min((b - a for a, b in itertools.pairwise(pairs) if b > a), default=1e-6) / 4
-    kept = [at for at in pairs if any(oracle.stats.mannwhitneyu([v - at - d for v in y], x, method="exact").pvalue > level * (1 + 1e-12)
-                                      for d in (tiny, -tiny))]
-    return kept[0], kept[-1]
-
-
-def judged(level, base, new):
-    """method, p, ratio, low and high ratio, smallest visible change, verdict before the adjustment; of positive runs."""
-    method, p, _, difference, low = oracle.expected_judgement(level, 0.0, base, new)
-    high = None if low is None else 2 * difference - low
-    if method == 4:
-        low, high = shift_interval([math.log(v) for v in base], [math.log(v) for v in new], level)
-    margin = math.log1p(MARGIN)
-    verdict = 3 if low > 0 else 2 if high < 0 else 1 if low >= -margin and high <= margin else 0
-    return p, math.exp(low), math.exp(high), math.exp(difference - low) - 1, verdict
-
 
 def random_runs(random, count, functions, effect):
     """Runs of a program: {function: cost} of each, over a few profiles."""
@@ -88,35 +71,46 @@ def check_case(tap, counts, lode, seed):
                 db_write.write(Path(folder) / f"{side}{i}", db_made.flat(named, parts))
                 words.append(f"{side}{i}")
         status, answer = run(lode, folder, "compare", "--limit", "0", "--all", "--confidence", str(100 - 100 * level), *words)
+        _, lode_gate = run(lode, folder, "gate", "--confidence", str(100 - 100 * level), *words)
     wrong = [] if status == 0 else [answer]
     rows = {row["name"]: row for row in answer["rows"] if row["name"].startswith("function")} if status == 0 else {}
-    wanted = {f"function{f}": ([r[f] for r in base], [r[f] for r in new]) for f in range(functions)}
-    expected = {name: judged(level, *values) for name, values in wanted.items()}
-    # main has no cost of its own: there is nothing to test.
-    adjusted = dict(zip(expected, (value for _, value in sorted(oracle.hochberg([e[0] for e in expected.values()]).items()))))
-    for name, (left, right) in wanted.items():
-        p, low, high, visible, verdict = expected[name]
-        if verdict in (2, 3) and adjusted[name] > level:
-            verdict = 0
-        row = rows.get(name)
+    table = [[r[f] for r in base + new] for f in range(functions)]
+    judged = reference.Table(table, [sum(column) for column in zip(*table)], len(base), level)
+    for f in range(functions):
+        row, right, name = rows.get(f"function{f}"), judged.at(f), f"function{f}"
         if row is None:
             wrong.append(f"{name}: no row")
             continue
-        checks = {"base": statistics.median(left), "new": statistics.median(right), "p": adjusted[name], "ratio_low": low, "ratio_high": high,
-                  "smallest_visible_percent": 100 * visible}
+        checks = {"base": right.base, "new": right.new, "p": right.adjusted, "ratio_low": right.low, "ratio_high": right.high,
+                  "needed_runs": right.needed, "ratio": right.ratio, "difference": right.new - right.base}
         wrong += [f"{name}: {key} is {row[key]}, should be {value}" for key, value in checks.items() if not near(row[key], value, 1e-6)]
-        if row["verdict"] != VERDICTS[verdict]:
-            wrong.append(f"{name}: {row['verdict']}, should be {VERDICTS[verdict]}: p {p}, adjusted {adjusted[name]}")
+        if row["verdict"] != VERDICTS[right.verdict] or row["is_pooled"] != judged.pooled[f]:
+            wrong.append(f"{name}: {row['verdict']}, should be {VERDICTS[right.verdict]}: {right}")
         counts[row["verdict"]] += 1
     if status == 0:
-        total = answer["metrics"][0]
-        p, low, high, visible, verdict = judged(level, [sum(r) for r in base], [sum(r) for r in new])
-        for key, value in {"p": p, "ratio_low": low, "ratio_high": high, "smallest_visible_percent": 100 * visible}.items():
+        total, right = answer["metrics"][0], judged.total()
+        for key, value in {"base": right.base, "new": right.new, "p": right.adjusted, "ratio_low": right.low, "ratio_high": right.high,
+                           "needed_runs": right.needed, "test_count": judged.tests, "pooled_count": sum(judged.pooled),
+                           "is_equal_speed": judged.equal_speed}.items():
             if not near(total[key], value, 1e-6):
                 wrong.append(f"total: {key} is {total[key]}, should be {value}")
-        if total["verdict"] != VERDICTS[verdict]:
-            wrong.append(f"total: {total['verdict']}, should be {VERDICTS[verdict]}")
-    tap.check(not wrong, f"{sizes[0]} and {sizes[1]} runs, {functions} functions at level {level}, seed {seed}", wrong[:SHOWN])
+        if total["verdict"] != VERDICTS[right.verdict]:
+            wrong.append(f"total: {total['verdict']}, should be {VERDICTS[right.verdict]}")
+    wrong += gate_agrees(lode_gate, judged, named) if status == 0 else []
+    tap.check(not wrong, f"{sizes[0]} and {sizes[1]} runs, {functions} functions at level {level}, seed {seed}: compare and gate are the reference", wrong[:SHOWN])
+
+
+def gate_agrees(answer, judged, named):
+    """The gate on the same runs: the intervals of compare, and failures where they are beyond the limit."""
+    wrong, outcomes = [], ("pass", "fail", "cannot tell")
+    for row in answer["rows"]:
+        right = judged.total() if row["name"] is None else judged.at(int(row["name"][len("function"):]), True)
+        limit = row["limit_percent"] / 100
+        numbers = {"base": right.base, "new": right.new, "low_percent": 100 * (right.low - 1), "high_percent": 100 * (right.high - 1)}
+        wrong += [f"gate, {row['name']}: {key} is {row[key]}, should be {value}" for key, value in numbers.items() if not near(row[key], value, 1e-6)]
+        if row["outcome"] != outcomes[right.outcome(limit)] and row["moved_within"] is None:
+            wrong.append(f"gate, {row['name']}: {row['outcome']}, should be {outcomes[right.outcome(limit)]}")
+    return wrong
 
 
 # ---- the gate ----
@@ -175,7 +169,7 @@ def main():
     parser.add_argument("--count", type=int, default=200, help="how many cases of several runs")
     options = parser.parse_args()
     tap, counts, lode = Tap(), Counter(), str(Path(options.lode).resolve())
-    if oracle.stats is None:
+    if reference is None:
         tap.skip("verdicts", "there is no scipy")
         return tap.finish()
     check_moved(tap, lode)

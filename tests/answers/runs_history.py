@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 'lode runs trend' on catalogues whose every number is known: costs and order against a plain reading of the file by Python's
-sqlite3, change points against the steps that were planted. 'lode runs check' against the formulas of the prediction interval and of Holm.
+sqlite3, change points against the steps that were planted. 'lode runs check' against tests/statistics/judge_reference.py.
 """
 
 import argparse
@@ -16,11 +16,16 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[1:1] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "tools")]
+sys.path[1:1] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "statistics")]
 
 import cli  # noqa: E402
 import make_catalogue  # noqa: E402
 from tap import Tap  # noqa: E402
+
+try:
+    import judge_reference as reference
+except ImportError:  # no scipy
+    reference = None
 
 
 class Bench:
@@ -178,66 +183,39 @@ def names(bench):
     bench.tap.check(found == 2 and "no metric in the catalogue matches 'nothing'" in errors, "a metric that is not there", [errors])
 
 
-def student_tail(t, freedom):
-    """P(T > t), by Simpson's rule on the density: slow, and obvious."""
-    if t < 0:
-        return 1 - student_tail(-t, freedom)
-    constant = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
-    # With x = sqrt(freedom) tan(a), the density becomes a power of a cosine.
-    low, high, steps = math.atan(t / math.sqrt(freedom)), math.pi / 2, 20000
-    width = (high - low) / steps
-    total = sum((1 if i in (0, steps) else 4 if i % 2 else 2) * math.cos(low + i * width) ** (freedom - 1) for i in range(steps + 1))
-    return constant * math.sqrt(freedom) * total * width / 3
-
-
-def prediction(values, new, limit):
-    """(p that the increase is at most `limit`, ratio): one more run against several, by logarithms."""
-    logs = [math.log(value) for value in values]
-    mean = math.fsum(logs) / len(logs)
-    deviation = math.sqrt(math.fsum((x - mean) ** 2 for x in logs) / (len(logs) - 1))
-    scale = deviation * math.sqrt(1 + 1 / len(logs))
-    return student_tail((math.log(new) - mean - math.log1p(limit)) / scale, len(logs) - 1), math.exp(math.log(new) - mean)
-
-
-def holm(p):
-    order, adjusted, largest = sorted(range(len(p)), key=lambda i: p[i]), [0.0] * len(p), 0.0
-    for rank, i in enumerate(order):
-        largest = max(largest, min(1.0, (len(p) - rank) * p[i]))
-        adjusted[i] = largest
-    return adjusted
-
-
 def checks_are_what_the_formulas_say(bench):
+    if reference is None:
+        bench.tap.skip("checks are what the formulas say", "there is no scipy")
+        return
     # A step in the history, a step in the newest run, and one in which nothing happened.
     for name, steps, begin in (("quiet", [], {}), ("a step now", [(2, 39, 1.4), (4, 39, 0.6)], {}), ("a step before", [(1, 20, 1.5), (2, 39, 1.4)], {1: 20})):
         file, series = bench.catalogue(f"check {name}", 40, 6, 1, noise=0.02, steps=steps, seed=11)
         answer = bench.json(file, "check", "--limit", 0, statuses=(0, 1))
         rows = {row["function"]: row for row in answer["rows"]}
         total = [math.fsum(series[function, 0][run] for function in range(6)) for run in range(40)]
-        wanted, wrong = {}, []
-        if name != "a step before":
-            wanted[None] = prediction(total[:-1], total[-1], 0.05)
-        for function in range(6):
-            values = series[function, 0]
-            wanted[f"function_{function}(int)"] = prediction(values[begin.get(function, 0):-1], values[-1], 0.05)
-        for key, (p, ratio) in wanted.items():
+        wrong = []
+        # What lies before a change does not count.
+        table = [[None if run < begin.get(function, 0) else value for run, value in enumerate(series[function, 0])] for function in range(6)]
+        first = {"a step before": 20}.get(name, 0)
+        judged = reference.Table(table, [None if run < first else value for run, value in enumerate(total)], 39)
+        for key, right in [(None, judged.total())] + [(f"function_{function}(int)", judged.at(function)) for function in range(6)]:
             row = rows[key]
-            if abs(row["p"] - p) > 1e-6 * max(p, 1e-3) or abs(row["change_percent"] - 100 * (ratio - 1)) > 1e-6:
-                wrong.append((key, row["p"], p, row["change_percent"], 100 * (ratio - 1)))
-        if len(wanted) == 7:
-            for key, p in zip(wanted, holm([p for p, _ in wanted.values()])):
-                if abs(rows[key]["adjusted_p"] - p) > 1e-6 * max(p, 1e-3):
-                    wrong.append((key, "Holm", rows[key]["adjusted_p"], p))
+            for what, value in (("p", right.p), ("expected", right.base), ("change_percent", 100 * (right.ratio - 1))):
+                if abs(row[what] - value) > 1e-6 * max(abs(value), 1e-3):
+                    wrong.append((key, what, row[what], value))
+            if (row["verdict"] == "more") != (right.outcome(0.05) == 1):
+                wrong.append((key, row["verdict"], right))
+        wanted = rows
         more = sorted(row["function"] for row in answer["rows"] if row["verdict"] == "more" and row["function"])
         less = sorted(row["function"] for row in answer["rows"] if row["verdict"] == "less" and row["function"])
-        bench.tap.check(not wrong, f"check, {name}: {len(wanted)} costs have the p of the prediction interval", wrong[:3])
+        bench.tap.check(not wrong, f"check, {name}: {len(wanted)} costs are those of the reference", wrong[:3])
         bench.tap.check((more, less) == (["function_2(int)"] if steps else [], ["function_4(int)"] if name == "a step now" else []),
                         f"check, {name}: what changed", [more, less])
         bench.tap.check(answer["more_count"] == sum(row["verdict"] == "more" for row in answer["rows"]), f"check, {name}: the count")
 
 
 def alarms_are_rare(bench):
-    """The same program 100 times: Holm keeps the probability of an alarm at 5 % of checks, whatever the smallest change of interest."""
+    """The same program 100 times: the shared level keeps the probability of an alarm at 5 % of checks, whatever the smallest change of interest."""
     file, _ = bench.catalogue("alarms", 160, 20, 1, noise=0.05, seed=21)
     statuses = [bench.run(file, "check", "--run", run, "--min-change", "0", "--json")[0] for run in range(61, 161)]
     bench.tap.check(set(statuses) <= {0, 1} and statuses.count(1) <= 13, f"100 runs without a change: {statuses.count(1)} alarms", statuses)

@@ -120,7 +120,7 @@ def people(tap, lode, folder):
     shown = text("--metric", "time", "a1", "more")
     tap.check("run-to-run noise is not known" in shown and "significant" not in shown and "no change is visible" in shown, "one run a side is no test", [shown])
     shown = text("--metric", "time", "--base", "a1", "a2", "a3", "--new", "a4", "a5")
-    tap.check("visible from" in shown and "(Holm)" in shown, "several runs: the smallest visible change is printed", [shown])
+    tap.check("visible from" in shown and "tests together raise a false alarm in at most 5%" in shown, "several runs: the smallest visible change is printed", [shown])
     shown = text("--markdown", "a1", "more")
     tap.check("| `fail` | `calls of everything` |" in shown and "failed: " in shown, "Markdown", [shown])
 

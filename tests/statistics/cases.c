@@ -113,6 +113,46 @@ static void run_judge(void)
            out.new_value, out.p, out.p_beyond, out.smallest_visible, out.needed_runs);
 }
 
+static void print_judgement(lode_judgement out)
+{
+    printf(" %d %d %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %u", (int)out.verdict, (int)out.method,
+           out.base, out.new_value, out.ratio.value, out.ratio.low, out.ratio.high, out.p, out.p_adjusted,
+           out.level, out.needed_runs);
+}
+
+/*
+ * Parameters: level, least share, samples of base and new, whether it is exact, runs of the base
+ * and of both sides. Values by row and run; totals. Prints tests, pooled rows, equal speed, the
+ * total, rows.
+ */
+static void run_rows(void)
+{
+    lode_judge_rows_options options = LODE_JUDGE_ROWS_OPTIONS_INIT;
+    lode_judgements *judgements = NULL;
+    lode_judgement out;
+    lode_estimate speed = {0};
+    int is_equal = 0;
+    size_t base = (size_t)PARAMETERS[5], runs = (size_t)PARAMETERS[6], rows = counts[1] / runs;
+    options.level = PARAMETERS[0];
+    options.least_share = PARAMETERS[1];
+    options.base_sample = PARAMETERS[2];
+    options.new_sample = PARAMETERS[3];
+    options.is_exact = PARAMETERS[4] > 0;
+    lode_status status =
+        lode_judge_rows(&judgements, lists[1], lists[2], rows, base, runs - base, &options, &error);
+    printf("%d", (int)status);
+    if (status != LODE_OK)
+        return;
+    (void)!lode_judgements_speed(judgements, &speed, &is_equal);
+    printf(" %zu %zu %d", lode_judgements_tests(judgements), lode_judgements_pooled_count(judgements),
+           is_equal);
+    lode_judgements_total(judgements, &out);
+    print_judgement(out);
+    for (size_t row = 0; row < rows && lode_judgements_at(judgements, row, 0, &out) == LODE_OK; row++)
+        print_judgement(out);
+    lode_judgements_free(judgements);
+}
+
 /* Parameters: level, smallest change, length, values a side. */
 static void run_changes(void)
 {
@@ -159,6 +199,7 @@ static const struct {
     {"sampled_ratio", run_sampled_ratio},
     {"adjust", run_adjust},
     {"judge", run_judge},
+    {"rows", run_rows},
     {"changes", run_changes},
     {"model", run_model},
 };

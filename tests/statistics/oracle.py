@@ -22,6 +22,7 @@ from tap import Tap  # noqa: E402
 
 try:
     from scipy import stats
+    import judge_reference as reference
 except ImportError:
     stats = None
 
@@ -239,57 +240,79 @@ def check_adjusted(tap, program, rng, count):
     differences.report(tap, "Holm and Benjamini-Hochberg")
 
 
-def expected_judgement(level, limit, base, new):
-    """(p, p_beyond, ratio, low) of positive runs by scipy; the method is chosen as the header says."""
-    x, y = [math.log(v) for v in base], [math.log(v) for v in new]
-    shifted = [v - math.log1p(limit) for v in y]
-    if min(len(x), len(y)) == 1:
-        many, one = (y, x) if len(x) == 1 else (x, y)
-        scale = stats.tstd(many) * math.sqrt(1 + 1 / len(many))
-        difference = stats.tmean(y) - stats.tmean(x)
-        half = stats.t.ppf(1 - level / 2, len(many) - 1) * scale
-        p = 2 * stats.t.sf(abs(difference) / scale, len(many) - 1)
-        return 3, p, stats.t.sf((difference - math.log1p(limit)) / scale, len(many) - 1), difference, difference - half
-    if stats.mannwhitneyu(range(len(x)), range(50, 50 + len(y)), method="exact").pvalue <= level * (1 + 1e-12):
-        pairs = sorted(b - a for a in x for b in y)
-        middle = (pairs[(len(pairs) - 1) // 2] + pairs[len(pairs) // 2]) / 2
-        return (4, stats.mannwhitneyu(y, x, method="exact").pvalue,
-                stats.mannwhitneyu(shifted, x, alternative="greater", method="exact").pvalue, middle, None)
-    a, b = stats.tvar(x) / len(x), stats.tvar(y) / len(y)
-    freedom = (a + b) ** 2 / (a * a / (len(x) - 1) + b * b / (len(y) - 1))
-    difference = stats.tmean(y) - stats.tmean(x)
-    return (5, stats.ttest_ind(y, x, equal_var=False).pvalue, stats.ttest_ind(shifted, x, equal_var=False, alternative="greater").pvalue,
-            difference, difference - stats.t.ppf(1 - level / 2, freedom) * math.sqrt(a + b))
-
-
 def check_judgements(tap, program, rng, count):
+    """One row alone."""
     cases = Cases(program)
     for _ in range(count):
         level, limit = rng.choice([0.05, 0.01, 0.001]), rng.choice([0.0, 0.05, 0.2])
         base, new = runs(rng, rng.randint(1, 8)), runs(rng, rng.randint(2, 8))
         scale = rng.choice([0.5, 1, 2])
-        new = [v * scale for v in new]
+        new = [v * scale if rng.random() < 0.97 else 0.0 for v in new]
         cases.add((level, limit, base, new), "judge", (level, limit, 0, 0, 0), base, new)
     differences = Differences()
     methods, verdicts = set(), set()
     for (level, limit, base, new), got in cases.run():
-        method, p, beyond, difference, low = expected_judgement(level, limit, base, new)
-        verdict = int(got[4])
-        methods.add(method)
-        verdicts.add(verdict)
-        differences.compare("method", got[5], method)
-        differences.compare("p", got[8], p, 1e-8)
-        differences.compare("p beyond the limit", got[9], beyond, 1e-8)
-        differences.compare("ratio", got[1], math.exp(difference), 1e-8)
-        if low is not None:
-            differences.compare("low end", got[2], math.exp(low), 1e-6)
-            differences.compare("smallest visible change", got[10], math.exp(difference - low) - 1, 1e-6)
-        if (verdict in (2, 3)) != (p <= level * (1 + 1e-9)):
-            differences.note(f"verdict {verdict} with p {p} at {level}: {base} {new}")
-        if verdict in (2, 3) and (verdict == 3) != (difference > 0):
-            differences.note(f"verdict {verdict} with a difference of {difference}")
+        wanted = reference.judge(base + new, len(base), level)
+        methods.add(wanted.method)
+        verdicts.add(wanted.verdict)
+        beyond = math.log(wanted.new / wanted.base) - math.log1p(limit) if wanted.is_log else wanted.new - (1 + limit) * wanted.base
+        for what, number, value in (("verdict", got[4], wanted.verdict), ("method", got[5], wanted.method), ("p", got[8], wanted.p),
+                                    ("base", got[6], wanted.base), ("new", got[7], wanted.new), ("ratio", got[1], wanted.ratio),
+                                    ("low end", got[2], wanted.low), ("high end", got[3], wanted.high),
+                                    ("p beyond the limit", got[9], stats.t.sf(beyond / wanted.deviation, wanted.freedom)),
+                                    ("needed runs", got[11], wanted.needed)):
+            differences.compare(f"{what} of {base} {new} at {level}", number, value, 1e-6, 1e-9)
     differences.report(tap, "judgements")
-    tap.check(methods == {3, 4, 5} and {0, 2, 3} <= verdicts, f"judgements by all methods and with all verdicts: {methods} {verdicts}")
+    tap.check(methods == {3, 5} and {0, 2, 3} <= verdicts, f"judgements by all methods and with all verdicts: {methods} {verdicts}")
+
+
+def random_table(rng):
+    """Rows of a program in two sets of runs: a common speed, noise of each row, some changes, some zeros, some runs without a value."""
+    base, new, rows = rng.choice([(1, 1), (1, 4), (5, 1), (2, 3), (3, 3), (5, 5), (8, 6)]) + (rng.choice([1, 3, 6, 12, 30]),)
+    common, noise, shift = rng.choice([0, 0.02, 0.1]), rng.choice([0.001, 0.01, 0.05]), rng.choice([0, 0, 0.3])
+    speed = [rng.gauss(shift if i >= base else 0, common) for i in range(base + new)]
+    table = []
+    for _ in range(rows):
+        size, own = rng.choice([1, 10, 1000]), noise * math.exp(rng.gauss(0, 0.4))
+        change = rng.choice([0, 0, 0, 0.2, -0.2])
+        row = [size * math.exp(speed[i] + rng.gauss(change if i >= base else 0, own)) for i in range(base + new)]
+        if rng.random() < 0.05:
+            row = [0.0 if i < base else v for i, v in enumerate(row)]
+        if rng.random() < 0.05 and base > 2:
+            row[rng.randrange(base)] = None
+        table.append(row)
+    totals = [sum(v or 0.0 for v in column) for column in zip(*table)]
+    return base, table, totals
+
+
+def check_rows(tap, program, rng, count):
+    """Tables: total and rows, small ones pooled, noise of all."""
+    cases = Cases(program)
+    for _ in range(count):
+        base, table, totals = random_table(rng)
+        level, least = rng.choice([0.05, 0.01]), rng.choice([0.0, 0.02, -1])
+        samples = rng.choice([(0.0, 0.0), (0.01, 0.02)])
+        values = [math.nan if v is None else v for row in table for v in row]
+        cases.add((base, table, totals, level, least, samples), "rows", (level, least, *samples, 0, base, len(totals)), values, totals)
+    differences = Differences()
+    equal, verdicts, pooled = set(), set(), 0
+    for (base, table, totals, level, least, samples), got in cases.run():
+        wanted = reference.Table(table, totals, base, level, least or reference.LEAST_SHARE, samples)
+        differences.compare("status", got[0], 0)
+        differences.compare(f"tests of {table}", got[1], wanted.tests)
+        differences.compare("pooled rows", got[2], sum(wanted.pooled))
+        differences.compare(f"equal speed of {table} at {level}", got[3], wanted.equal_speed)
+        equal.add(wanted.equal_speed)
+        pooled += sum(wanted.pooled)
+        for number, judged in enumerate([wanted.total()] + [wanted.at(i) for i in range(len(table))]):
+            fields = got[4 + 11 * number:15 + 11 * number]
+            verdicts.add(judged.verdict)
+            for what, value, right in zip(("verdict", "method", "base", "new", "ratio", "low", "high", "p", "adjusted p", "level", "needed runs"), fields,
+                                          (judged.verdict, judged.method, judged.base, judged.new, judged.ratio, judged.low, judged.high, judged.p,
+                                           judged.adjusted, judged.level, judged.needed)):
+                differences.compare(f"{what} of row {number - 1} of {table}", value, right, 1e-6, 1e-9)
+    differences.report(tap, "tables of judgements")
+    tap.check(equal == {False, True} and verdicts == {0, 1, 2, 3} and pooled > 0, f"tables with all verdicts {verdicts}, with and without equal speed {equal}")
 
 
 def check_edges(tap, program):
@@ -303,9 +326,9 @@ def check_edges(tap, program):
         ("one run a side, beyond sampling error", (0, 0, 0.01, 0.01, 0), [10], [12], 3, 2),
         ("one run a side, within sampling error", (0, 0, 0.5, 0.5, 0), [10], [12], 0, 2),
         ("nothing on both sides", (0, 0, 0, 0, 0), [0, 0], [0], 1, 1),
-        ("appeared", (0, 0, 0, 0, 0), [0, 0, 0, 0, 0], [5, 6, 5, 6, 5], 3, 4),
-        ("went away", (0, 0, 0, 0, 0), [5, 6, 5, 6, 5], [0, 0, 0, 0, 0], 2, 4),
-        ("the same within 5 %", (0, 0, 0, 0, 0), [100, 101, 102, 100.5, 101.5], [100.2, 101.1, 101.9, 100.6, 101.4], 1, 4),
+        ("appeared", (0, 0, 0, 0, 0), [0, 0, 0, 0, 0], [5, 6, 5, 6, 5], 3, 5),
+        ("went away", (0, 0, 0, 0, 0), [5, 6, 5, 6, 5], [0, 0, 0, 0, 0], 2, 5),
+        ("the same within 5 %", (0, 0, 0, 0, 0), [100, 101, 102, 100.5, 101.5], [100.2, 101.1, 101.9, 100.6, 101.4], 1, 5),
     ]
     cases = Cases(program)
     for edge in edges:
@@ -379,6 +402,7 @@ def main():
     check_intervals(tap, options.cases, rng, options.count)
     check_adjusted(tap, options.cases, rng, options.count)
     check_judgements(tap, options.cases, rng, options.count)
+    check_rows(tap, options.cases, rng, min(options.count, 100))
     check_edges(tap, options.cases)
     check_models(tap, options.cases, rng, max(1, options.count // 10))
     return tap.finish()

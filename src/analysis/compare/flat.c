@@ -360,6 +360,7 @@ void lode_comparison_free(lode_comparison *comparison)
     lode_array_free(&comparison->values);
     free(comparison->order);
     free(comparison->shown);
+    free(comparison->moved);
     lode_normalizer_end(&comparison->normalizer);
     free(comparison);
 }
@@ -408,6 +409,14 @@ double lode_comparison_total(const lode_comparison *comparison, lode_compare_sid
 double lode_comparison_matched(const lode_comparison *comparison, lode_compare_side side, size_t metric)
 {
     return is_column(comparison, side, 0, metric) ? comparison->matched[side][metric] : 1.0;
+}
+
+const char *lode_comparison_moved(const lode_comparison *comparison, size_t row, size_t metric)
+{
+    if (comparison->moved == NULL || row >= comparison->count || metric >= comparison->metrics)
+        return NULL;
+    uint32_t within = comparison->moved[metric * comparison->count + row];
+    return within ? lode_strings_at(&comparison->normalizer.strings, within) : NULL;
 }
 
 lode_status lode_comparison_contexts(const lode_comparison *comparison, size_t row, lode_compare_side side,

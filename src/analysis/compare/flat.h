@@ -31,6 +31,7 @@ struct lode_comparison {
     size_t count, hidden;
     double *totals;              /* by column */
     double *matched[LODE_SIDES]; /* by metric */
+    uint32_t *moved;             /* by metric and shown row: string; 0: it did not move */
 };
 
 static inline const lode_cost *lode_flat_cost(const lode_comparison *self, lode_compare_side side, size_t run,
@@ -60,6 +61,13 @@ static inline double *lode_flat_value(const lode_comparison *self, size_t row, s
 
 /* The mean exclusive cost of a row over the runs of a side. */
 double lode_flat_mean(const lode_comparison *self, size_t row, lode_compare_side side, size_t metric);
+
+/* The row of a context that begins a function; rows that were joined are one. */
+uint32_t lode_flat_row_of(const lode_comparison *self, const struct lode_tree_names *names,
+                          const lode_context *context);
+
+/* Finds costs that moved; marks rows whose cost of the first metric did. */
+lode_status lode_flat_find_moved(lode_comparison *self, lode_error *error);
 
 /* Marks of rows that are shown, after all else is known. */
 lode_status lode_flat_mark(lode_comparison *self, lode_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Marks of rows by function: costs that moved, and functions that were perhaps renamed. */
+/* Marks of rows by function: those that were perhaps renamed. */
 #include "analysis/compare/flat.h"
 
 #include "analysis/compare/callees.h"
@@ -13,86 +13,9 @@
 
 #define NONE LODE_NO_NUMBER
 
-/* Where changes cancel each other to this share of their gross change, costs moved. */
-#define MOVED_NET 0.1
-/* Moves of less than this share of the larger side are not marked. */
-#define MOVED_LEAST 0.01
-
 enum {
     LEFT_MAX = 4096 /* functions of one side only that are compared */
 };
-
-/* ---- moved ---- */
-
-/* A row in its class or file. */
-struct member {
-    uint32_t group; /* string */
-    uint32_t row;   /* that is shown */
-    double change;
-};
-
-LODE_COMPARE_BY_2(compare_members, struct member, group, row);
-
-/* "app::Grid" for "app::Grid::smooth(int)"; else the file; 0 if neither is known. */
-static lode_status find_group(lode_comparison *self, const lode_compare_row *row, uint32_t *group,
-                              lode_error *error)
-{
-    char simple[1024];
-    size_t length = lode_normal_simple(row->key.name, simple, sizeof simple);
-    char *last = length < sizeof simple ? strrchr(simple, ':') : NULL;
-    if (last && last > simple + 1 && last[-1] == ':') {
-        last[-1] = '\0';
-        return lode_normal_text(&self->normalizer, simple, group, error);
-    }
-    return lode_normal_text(&self->normalizer, row->key.file, group, error);
-}
-
-static void mark_group(lode_comparison *self, const struct member *members, size_t count, double least)
-{
-    double gross = 0.0, net = 0.0;
-    for (size_t i = 0; i < count; i++) {
-        gross += fabs(members[i].change);
-        net += members[i].change;
-    }
-    if (members[0].group == 0 || !(gross > least) || fabs(net) >= MOVED_NET * gross)
-        return;
-    for (size_t i = 0; i < count; i++)
-        if (fabs(members[i].change) >= MOVED_NET * gross) {
-            self->shown[members[i].row].marks |= LODE_MOVED;
-            self->shown[members[i].row].moved_within =
-                lode_strings_at(&self->normalizer.strings, members[i].group);
-        }
-}
-
-static double mean_total(const lode_comparison *self, lode_compare_side side)
-{
-    double sum = 0.0;
-    for (size_t run = 0; run < self->runs[side]; run++)
-        sum += fabs(self->totals[lode_flat_column(self, side, run, 0)]);
-    return sum / (double)self->runs[side];
-}
-
-static lode_status mark_moved(lode_comparison *self, lode_error *error)
-{
-    struct member *members = calloc(self->count + 1, sizeof *members);
-    double least = MOVED_LEAST * fmax(mean_total(self, LODE_BASE), mean_total(self, LODE_NEW));
-    lode_status status = members ? LODE_OK : lode_fail_memory(error);
-    for (uint32_t i = 0; i < self->count && status == LODE_OK; i++) {
-        members[i].row = i;
-        members[i].change = lode_flat_mean(self, self->order[i], LODE_NEW, 0) -
-                            lode_flat_mean(self, self->order[i], LODE_BASE, 0);
-        status = find_group(self, &self->shown[i], &members[i].group, error);
-    }
-    if (status == LODE_OK)
-        qsort(members, self->count, sizeof *members, compare_members);
-    for (size_t begin = 0, end; status == LODE_OK && begin < self->count; begin = end) {
-        for (end = begin; end < self->count && members[end].group == members[begin].group;)
-            end++;
-        mark_group(self, members + begin, end - begin, least);
-    }
-    free(members);
-    return status;
-}
 
 /* ---- perhaps renamed ---- */
 
@@ -102,9 +25,8 @@ struct left_row {
     struct lode_callees callees;
 };
 
-/* The row of a context that begins a function; rows that were joined are one. */
-static uint32_t row_of(const lode_comparison *self, const struct lode_tree_names *names,
-                       const lode_context *context)
+uint32_t lode_flat_row_of(const lode_comparison *self, const struct lode_tree_names *names,
+                          const lode_context *context)
 {
     uint32_t name = lode_normal_function_known(&self->normalizer, names, context);
     const uint32_t *row = name == NONE ? NULL : lode_map_get(&self->row_of, name);
@@ -121,7 +43,7 @@ static lode_status find_callees(const lode_comparison *self, const struct lode_c
     for (uint32_t i = 0; i < tree->count; i++) {
         const lode_context *context = &tree->nodes[i];
         uint32_t above = i ? caller[context->parent] : NONE;
-        caller[i] = begins_function(context) ? row_of(self, names, context) : above;
+        caller[i] = begins_function(context) ? lode_flat_row_of(self, names, context) : above;
         if (begins_function(context) && above != NONE && caller[i] != NONE && left_of[above] != NONE)
             lode_callees_add(&left[left_of[above]].callees, caller[i]);
     }
@@ -190,6 +112,6 @@ lode_status lode_flat_mark(lode_comparison *self, lode_error *error)
 {
     if (self->options.by != LODE_BY_FUNCTION)
         return LODE_OK;
-    LODE_TRY(mark_moved(self, error));
+    LODE_TRY(lode_flat_find_moved(self, error));
     return mark_renamed(self, error);
 }

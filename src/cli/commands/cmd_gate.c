@@ -3,6 +3,7 @@
 #include "command.h"
 #include "commands/compare.h"
 #include "commands/gate.h"
+#include "filter.h"
 #include "output/report.h"
 #include "stores.h"
 #include "text/label.h"
@@ -113,9 +114,10 @@ static void add_metric(text_list *list, const char *name)
         list->items[list->count++] = name;
 }
 
-/* What exact metrics the first database has; recordings count calls. */
+/* What the first database has: the default metric, and exact ones; recordings count calls. */
 typedef struct exact_metrics {
     lode_database *db;
+    const char *time; /* NULL: let the stores decide */
     text_list names;
 } exact_metrics;
 
@@ -130,10 +132,15 @@ static void find_exact(exact_metrics *exact, const char *const *paths, size_t co
     size_t databases = 0;
     for (size_t i = 0; i < count; i++)
         databases += (size_t)is_database(paths[i]);
-    if (databases == 0)
+    if (databases == 0) {
+        exact->time = "time";
         add_metric(&exact->names, "calls");
+    }
     if (databases < count || lode_database_open(&exact->db, paths[0], NULL) != LODE_OK)
         return;
+    const lode_metric *metric;
+    if (lode_database_default_metric(exact->db, &metric, NULL) == LODE_OK)
+        exact->time = lode_metric_name(metric);
     for (uint32_t i = 0; i < lode_database_metric_count(exact->db); i++) {
         const char *name = lode_metric_name(lode_database_metric(exact->db, i));
         if (side_is_counted(name))
@@ -141,8 +148,13 @@ static void find_exact(exact_metrics *exact, const char *const *paths, size_t co
     }
 }
 
-/* Metrics that were asked for, with those of limits; else exact ones, if there are any. */
-static void choose_metrics(const gate_job *job, shared_options *shared, const exact_metrics *exact)
+static int has_window(const shared_options *shared)
+{
+    return shared->from.is_given || shared->to.is_given;
+}
+
+/* Metrics that were asked for, with those of limits; else time and what is exact. */
+static void choose_metrics(gate_job *job, shared_options *shared, const exact_metrics *exact)
 {
     const gate_limits *limits = &job->limits;
     for (size_t i = 0; i < limits->metric_count && job->call->shared->metrics.count == 0; i++)
@@ -150,8 +162,14 @@ static void choose_metrics(const gate_job *job, shared_options *shared, const ex
     for (size_t i = 0; i < limits->count; i++)
         if (limits->limits[i].kind == GATE_METRIC)
             add_metric(&shared->metrics, limits->limits[i].name);
-    if (shared->metrics.count == 0)
-        shared->metrics = exact->names;
+    job->has_default_metrics = shared->metrics.count == 0;
+    /* A window of a database has its time only. */
+    if (!job->has_default_metrics || (exact->db && has_window(shared)))
+        return;
+    if (exact->time)
+        add_metric(&shared->metrics, exact->time);
+    for (size_t i = 0; i < exact->names.count; i++)
+        add_metric(&shared->metrics, exact->names.items[i]);
 }
 
 /* ---- the comparison ---- */
@@ -165,6 +183,7 @@ static int compare_costs(gate_job *job)
     options.new_scales = job->scales + first_new;
     options.names = name_form(job->names);
     options.rules = job->rules;
+    options.filter = job->filter;
     if (lode_compare(&job->comparison, job->costs, job->base_runs, job->costs + first_new, job->new_runs,
                      job->sides.metric_count, &options, &error) != LODE_OK)
         return report("%s", error.text);
@@ -177,14 +196,33 @@ static int compare_costs(gate_job *job)
     return side_use_statistic(&job->sides, job->comparison, job->base_runs, job->limits.statistic);
 }
 
-static int check_runs(const gate_job *job)
+/* Whether a metric can be judged: it is exact, or there are runs or samples to know its noise. */
+static int knows_noise(const gate_job *job, size_t metric)
+{
+    const side_run *runs = job->sides.runs;
+    return job->sides.metrics[metric].is_exact || job->base_runs + job->new_runs > 2 ||
+           (runs[0].costs[metric].sample_cost > 0 && runs[1].costs[metric].sample_cost > 0);
+}
+
+/* A metric that nobody asked for is left out where it could not be judged beside others. */
+static int check_runs(gate_job *job)
 {
     size_t runs = job->base_runs > job->new_runs ? job->base_runs : job->new_runs;
-    for (size_t i = 0; i < job->sides.metric_count; i++)
-        if (!job->sides.metrics[i].is_exact && runs < job->limits.require_runs)
+    size_t metrics = job->sides.metric_count;
+    job->skipped = alloc_array(metrics, sizeof *job->skipped);
+    job->judgements = alloc_array(2 * metrics, sizeof *job->judgements);
+    for (size_t i = 0; i < metrics; i++) {
+        int is_short = !job->sides.metrics[i].is_exact && runs < job->limits.require_runs;
+        if (is_short && !(job->has_default_metrics && metrics > 1))
             return report("%s is not exact and cannot be judged: %s on a side, %s required",
                           job->sides.metrics[i].name, COUNTED(runs, "run", "runs"),
                           COUNTED(job->limits.require_runs, "is", "are"));
+        if (is_short)
+            job->skipped[i] = "fewer runs than --require-runs";
+        else if (job->has_default_metrics && metrics > 1 && !knows_noise(job, i))
+            job->skipped[i] =
+                "one run a side, so run-to-run noise is not known; give several with --base and --new";
+    }
     return EXIT_DONE;
 }
 
@@ -216,11 +254,23 @@ static int open_sides(gate_job *job)
     return check_runs(job);
 }
 
+/* Functions of options and of the file of limits are not judged. */
+static int open_filter(gate_job *job)
+{
+    shared_options shared = *job->call->shared;
+    for (size_t i = 0; i < job->limits.exclude_count; i++)
+        if (shared.exclude.count < TEXT_LIST_MAX)
+            shared.exclude.items[shared.exclude.count++] = job->limits.excludes[i];
+    return filter_open(&job->filter, &shared);
+}
+
 static int run_and_print(gate_job *job)
 {
     int status = take_limits(&job->limits, job->options);
     if (status == EXIT_DONE)
         status = compare_open_rules(&job->rules, job->options->rules);
+    if (status == EXIT_DONE)
+        status = open_filter(job);
     if (status == EXIT_DONE)
         status = open_sides(job);
     if (status == EXIT_DONE)
@@ -247,7 +297,12 @@ static int run_gate(const invocation *call)
         free(job.verdicts[i].within);
     }
     free(job.verdicts);
+    for (size_t i = 0; job.judgements && i < 2 * job.sides.metric_count; i++)
+        lode_judgements_free(job.judgements[i]);
+    free(job.judgements);
+    free(job.skipped);
     lode_comparison_free(job.comparison);
+    lode_filter_close(job.filter);
     lode_name_rules_close(job.rules);
     free(job.costs);
     free(job.scales);
@@ -291,9 +346,9 @@ const command_spec command_gate = {
     .has_sides = 1,
     .needs_no_store = has_sides,
     .options = {.own = gate_own,
-                .shared = SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_NO_SCHED | SHARED_STRICT |
-                          SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN | SHARED_COLOR |
-                          SHARED_VERBOSE},
+                .shared = SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER | SHARED_NO_SCHED |
+                          SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN |
+                          SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(gate_options),
     .defaults = &gate_defaults,
     .usage = gate_usage,

@@ -5,6 +5,7 @@
 
 #include "command.h"
 #include "compare_side.h"
+#include "judged.h"
 
 #include <lode/lode.h>
 
@@ -46,7 +47,7 @@ typedef struct compare_job {
 
 /* Numbers of a row, or of everything, in one metric. */
 typedef struct compare_amounts {
-    double base, new_value; /* several runs: medians */
+    double base, new_value; /* several runs: geometric means */
     double difference;
     double ratio;    /* NaN: 0 in both */
     double error;    /* standard error of the difference by sampling; NaN: not known */
@@ -72,7 +73,12 @@ typedef struct compare_table {
     compare_row *rows;
     size_t count, unchanged;
     compare_amounts total;
-    double gross; /* sum of absolute differences */
+    double gross;           /* sum of absolute differences */
+    size_t tests;           /* that share the level */
+    size_t pooled_count;    /* rows that are too small for a test of their own */
+    compare_amounts pooled; /* their sum, if has_pooled */
+    int has_pooled, has_speed, is_equal_speed;
+    lode_estimate speed; /* of new runs, as a ratio of costs */
 } compare_table;
 
 /* EXIT_DONE, or EXIT_TROUBLE after a message; compare_table_free is due in both cases. */
@@ -83,9 +89,6 @@ void compare_table_free(compare_table *table);
 int compare_count_ranks(compare_job *job, compare_table *tables, size_t shown_most);
 /* The name of a row of one side, for the caller to free; NULL for NULL. */
 char *compare_name(const compare_job *job, const lode_compare_row *row, const lode_hotspot *hotspot);
-
-/* Judges amounts of all runs, which are values by run, those of base first. */
-int compare_judge(const compare_job *job, size_t metric, const double *values, compare_amounts *amounts);
 
 /* The stores, and what was asked. */
 void compare_heading(out *o, const compare_job *job);

@@ -84,11 +84,52 @@ void compare_heading(out *o, const compare_job *job)
     out_fact_real(o, "confidence_percent", 100 * job->options->confidence);
 }
 
+/* Rows that changed, largest first: what they are of the change of the total. */
+static void say_explained(out *o, const compare_table *table)
+{
+    enum {
+        SHOWN = 3
+    };
+    size_t count = 0;
+    double sum = 0;
+    char names[SHOWN * 120] = "", share[NUMBER_SIZE];
+    for (size_t i = 0; i < table->count; i++) {
+        const compare_amounts *amounts = &table->rows[i].amounts;
+        if (amounts->verdict != LODE_VERDICT_LESS && amounts->verdict != LODE_VERDICT_MORE)
+            continue;
+        sum += amounts->difference;
+        size_t length = strlen(names);
+        if (count++ < SHOWN)
+            (void)snprintf(names + length, sizeof names - length, "%s%.100s", length ? ", " : "",
+                           table->rows[i].name);
+    }
+    if (count == 0)
+        return;
+    format_percent(share, table->total.difference != 0 ? sum / table->total.difference : 0);
+    int is_sure = table->total.verdict == LODE_VERDICT_LESS || table->total.verdict == LODE_VERDICT_MORE;
+    out_say(o, "%s changed beyond noise%s%s: %s%s", COUNTED(count, "row", "rows"),
+            is_sure ? " and explain " : "", is_sure ? share : "", names, count > SHOWN ? ", ..." : "");
+}
+
+static void say_speed(out *o, const compare_table *table)
+{
+    char change[NUMBER_SIZE], low[NUMBER_SIZE], high[NUMBER_SIZE];
+    if (!table->is_equal_speed)
+        return;
+    judged_change(change, table->speed.value);
+    judged_change(low, table->speed.low);
+    judged_change(high, table->speed.high);
+    out_say(
+        o,
+        "rows are compared at equal speed of runs: new against base %s as a whole, within noise (%s to %s)",
+        change, low, high);
+}
+
 static void say_verdict(out *o, const compare_job *job, const compare_table *table)
 {
     const compare_amounts *total = &table->total;
     const side_metric *metric = &job->sides.metrics[table->metric];
-    char visible[NUMBER_SIZE], low[NUMBER_SIZE], high[NUMBER_SIZE];
+    char visible[NUMBER_SIZE], low[NUMBER_SIZE], high[NUMBER_SIZE], runs[COUNTED_SIZE];
     if (!total->has_verdict)
         return;
     format_percent(visible, total->judgement.smallest_visible);
@@ -98,9 +139,11 @@ static void say_verdict(out *o, const compare_job *job, const compare_table *tab
             total->verdict == LODE_VERDICT_CANNOT_TELL ? "cannot tell"
                                                        : compare_verdict_word(metric, total->verdict),
             low, high, isfinite(total->judgement.smallest_visible) ? visible : "none");
-    if (total->judgement.needed_runs)
-        out_say(o, "%s a side would be needed to tell by ranks at level %g",
-                COUNTED(total->judgement.needed_runs, "run", "runs"), 1 - job->options->confidence);
+    judged_runs(runs, sizeof runs, total->judgement.needed_runs);
+    if (runs[0])
+        out_say(o, "%s to tell, if noise and change stay as they are", runs);
+    say_explained(o, table);
+    say_speed(o, table);
 }
 
 void compare_say_metric(out *o, const compare_job *job, const compare_table *table)
@@ -156,6 +199,10 @@ static const out_column metric_columns[] = {
     {"smallest_visible_percent", "", OUT_PERCENT, OUT_DATA_ONLY},
     {"needed_runs", "", OUT_INTEGER, OUT_DATA_ONLY},
     {"unchanged_count", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"test_count", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"pooled_count", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"is_equal_speed", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"speed_ratio", "", OUT_REAL, OUT_DATA_ONLY},
 };
 #define METRIC_COLUMN_COUNT (sizeof metric_columns / sizeof *metric_columns)
 
@@ -227,6 +274,10 @@ static void write_metrics(out *o, const compare_job *job, const compare_table *t
         verdict_cells(o, total);
         out_cell_u64_if(o, total->has_verdict, total->judgement.needed_runs);
         out_cell_u64(o, tables[i].unchanged);
+        out_cell_u64(o, tables[i].tests);
+        out_cell_u64(o, tables[i].pooled_count);
+        out_cell_u64(o, (uint64_t)tables[i].is_equal_speed);
+        real_cell(o, tables[i].has_speed ? tables[i].speed.value : (double)NAN);
         out_row_end(o);
     }
     out_table_end(o);
@@ -240,7 +291,7 @@ enum {
     COLUMN_MARK = 16,
     COLUMN_NAME = 17,
     COLUMN_NOTE = 18,
-    COLUMN_COUNT = 28
+    COLUMN_COUNT = 30
 };
 
 static const out_column all_columns[COLUMN_COUNT] = {
@@ -272,12 +323,21 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"perhaps_renamed", "", OUT_STRING, OUT_DATA_ONLY},
     {"base_name", "", OUT_STRING, OUT_DATA_ONLY},
     {"new_name", "", OUT_STRING, OUT_DATA_ONLY},
+    {"is_pooled", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"needed_runs", "", OUT_INTEGER, OUT_DATA_ONLY},
 };
+
+static int is_pooled(const compare_amounts *amounts)
+{
+    return (amounts->judgement.flags & LODE_JUDGED_POOLED) != 0;
+}
 
 static const char *mark_of(const compare_job *job, const compare_table *table, const compare_row *row,
                            char ranks[NUMBER_SIZE])
 {
     const compare_amounts *amounts = &row->amounts;
+    if (amounts->has_verdict && is_pooled(amounts))
+        return ".";
     if (amounts->has_verdict)
         return compare_verdict_word(&job->sides.metrics[table->metric], amounts->verdict);
     if (amounts->is_beyond == 0)
@@ -386,6 +446,8 @@ static void write_row(out *o, const compare_job *job, const compare_table *table
     out_cell_real(o, row->base_inclusive);
     out_cell_real(o, row->new_inclusive);
     write_name_cells(o, job, row, renamed);
+    out_cell_u64(o, (uint64_t)is_pooled(amounts));
+    out_cell_u64_if(o, amounts->has_verdict, amounts->judgement.needed_runs);
     out_row_end(o);
     if (note)
         out_note(o, STYLE_DIM, note);
@@ -435,6 +497,22 @@ static void write_rows(out *o, const compare_job *job, const compare_table *tabl
 
 /* ---- below ---- */
 
+/* What the marks of several runs mean, and what small rows did together. */
+static void say_tests(out *o, const compare_job *job, const compare_table *table)
+{
+    char numbers[4 * NUMBER_SIZE];
+    const side_metric *metric = &job->sides.metrics[table->metric];
+    if (table->tests > 0)
+        out_say(o, "~: cannot tell; %s of %s together raise a false alarm in at most %g%% of comparisons",
+                COUNTED(table->tests, "test", "tests"), metric->name, 100 * (1 - job->options->confidence));
+    if (!table->has_pooled)
+        return;
+    judged_numbers(numbers, sizeof numbers, &table->pooled.judgement, metric->unit);
+    out_say(o, ".: %s below 0.5%% of the total, judged together: %s, %s",
+            COUNTED(table->pooled_count, "row", "rows"), numbers,
+            compare_verdict_word(metric, table->pooled.verdict));
+}
+
 void compare_footing(out *o, const compare_job *job, const compare_table *tables)
 {
     int has_mark = 0, has_ranks = 0, is_noisy = 0;
@@ -447,8 +525,8 @@ void compare_footing(out *o, const compare_job *job, const compare_table *tables
     }
     filter_say_hidden(o, lode_comparison_hidden(job->comparison));
     if (job->base_runs + job->new_runs > 2) {
-        out_say(o, "~: cannot tell; false changes among the others are at most %g%% (Benjamini-Hochberg)",
-                100 * (1 - job->options->confidence));
+        for (size_t i = 0; i < job->sides.metric_count; i++)
+            say_tests(o, job, &tables[i]);
         return;
     }
     if (has_mark)

@@ -10,30 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TWO_SIDED_95 1.959963984540054 /* standard errors of a 95 % interval */
-
 static size_t run_count(const compare_job *job)
 {
     return job->base_runs + job->new_runs;
 }
 
+static judged_question question_of(const compare_job *job, size_t metric)
+{
+    return (judged_question){.sides = &job->sides,
+                             .comparison = job->comparison,
+                             .base_runs = job->base_runs,
+                             .new_runs = job->new_runs,
+                             .metric = metric,
+                             .is_inclusive = job->options->inclusive,
+                             .is_normalized = job->options->normalize,
+                             .level = 1 - job->options->confidence};
+}
+
 /* ---- amounts ---- */
-
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
-static double median(const double *values, size_t count)
-{
-    double *sorted = alloc_array(count + 1, sizeof *sorted), result;
-    memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_doubles);
-    result = count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
-    free(sorted);
-    return result;
-}
 
 /* A recording has whole nanoseconds: differences from a database below that are rounding errors. */
 static double smallest_difference(const compare_job *job, size_t metric)
@@ -44,106 +38,58 @@ static double smallest_difference(const compare_job *job, size_t metric)
 }
 
 /* Sampling: the variance of a cost is the cost times that of one sample. */
-static void judge_samples(const compare_job *job, size_t metric, compare_amounts *amounts)
+static void take_samples(const compare_job *job, size_t metric, compare_amounts *amounts)
 {
     const side_run *base = &job->sides.runs[0], *new_run = &job->sides.runs[job->base_runs];
     double variance = fabs(amounts->base) * base->costs[metric].sample_cost +
                       fabs(amounts->new_value) * new_run->costs[metric].sample_cost;
     amounts->error = job->sides.metrics[metric].is_exact ? 0 : sqrt(variance);
-    amounts->is_beyond =
-        isnan(amounts->error) ? -1 : fabs(amounts->difference) > TWO_SIDED_95 * amounts->error;
+    if (isnan(amounts->error))
+        return;
+    if (amounts->judgement.method == LODE_JUDGE_SAMPLING)
+        amounts->is_beyond = amounts->judgement.verdict == LODE_VERDICT_LESS ||
+                             amounts->judgement.verdict == LODE_VERDICT_MORE;
+    else
+        amounts->is_beyond = amounts->difference != 0;
 }
 
-static int judge_runs(const compare_job *job, size_t metric, const double *values, compare_amounts *amounts)
+/* The numbers of a judgement; with one run a side, they have no verdict. */
+static void take_amounts(const compare_job *job, size_t metric, compare_amounts *amounts)
 {
-    lode_judge_options options = LODE_JUDGE_OPTIONS_INIT;
-    lode_error error = {0};
-    options.level = 1 - job->options->confidence;
-    options.is_exact = job->sides.metrics[metric].is_exact;
-    if (lode_judge(values, job->base_runs, values + job->base_runs, job->new_runs, &options,
-                   &amounts->judgement, &error) != LODE_OK)
-        return report_error(job->sides.runs[0].path, &error);
-    amounts->has_verdict = 1;
-    amounts->verdict = amounts->judgement.verdict;
-    amounts->adjusted_p = amounts->judgement.p;
-    return EXIT_DONE;
-}
-
-int compare_judge(const compare_job *job, size_t metric, const double *values, compare_amounts *amounts)
-{
-    *amounts = (compare_amounts){.base = median(values, job->base_runs),
-                                 .new_value = median(values + job->base_runs, job->new_runs),
-                                 .error = (double)NAN,
-                                 .is_beyond = -1};
+    const lode_judgement *judgement = &amounts->judgement;
+    amounts->base = judgement->base;
+    amounts->new_value = judgement->new_value;
+    amounts->error = (double)NAN;
+    amounts->is_beyond = -1;
     amounts->difference = amounts->new_value - amounts->base;
     if (fabs(amounts->difference) < smallest_difference(job, metric))
         amounts->difference = 0;
     amounts->ratio =
         amounts->base != 0 || amounts->new_value != 0 ? amounts->new_value / amounts->base : (double)NAN;
     if (run_count(job) == 2) {
-        judge_samples(job, metric, amounts);
-        return EXIT_DONE;
+        take_samples(job, metric, amounts);
+        return;
     }
-    return judge_runs(job, metric, values, amounts);
+    amounts->has_verdict = 1;
+    amounts->verdict = judgement->verdict;
+    amounts->adjusted_p = judgement->p_adjusted;
 }
 
-/* Bounds the share of rows that changed only by chance among those that are left. */
-static int adjust(const compare_job *job, compare_table *table)
+/* Costs of the runs, not at equal speed. */
+static void take_costs(const compare_job *job, compare_row *row, size_t metric)
 {
-    lode_error error = {0};
-    double *p = alloc_array(table->count + 1, sizeof *p);
-    for (size_t i = 0; i < table->count; i++)
-        p[i] = table->rows[i].amounts.adjusted_p;
-    lode_status status = lode_adjust_benjamini_hochberg(p, table->count, &error);
-    for (size_t i = 0; i < table->count && status == LODE_OK; i++) {
-        compare_amounts *amounts = &table->rows[i].amounts;
-        amounts->adjusted_p = p[i];
-        int is_change = amounts->verdict == LODE_VERDICT_LESS || amounts->verdict == LODE_VERDICT_MORE;
-        if (is_change && p[i] > 1 - job->options->confidence)
-            amounts->verdict = LODE_VERDICT_CANNOT_TELL;
-    }
-    free(p);
-    return status == LODE_OK ? EXIT_DONE : report_error(job->sides.runs[0].path, &error);
-}
-
-/* ---- values of runs ---- */
-
-/* What the costs of a run are multiplied with, so that all runs have the same total. */
-static double normal_factor(const compare_job *job, size_t run, size_t metric)
-{
-    double first = lode_comparison_total(job->comparison, LODE_BASE, 0, metric), own;
-    if (!job->options->normalize)
-        return 1;
-    own = run < job->base_runs
-              ? lode_comparison_total(job->comparison, LODE_BASE, run, metric)
-              : lode_comparison_total(job->comparison, LODE_NEW, run - job->base_runs, metric);
-    return own != 0 ? first / own : 1;
-}
-
-static double value_of(const compare_job *job, size_t row, size_t run, size_t metric, int is_inclusive)
-{
-    lode_compare_side side = run < job->base_runs ? LODE_BASE : LODE_NEW;
-    size_t number = side == LODE_BASE ? run : run - job->base_runs;
-    double value = is_inclusive ? lode_comparison_inclusive(job->comparison, row, side, number, metric)
-                                : lode_comparison_exclusive(job->comparison, row, side, number, metric);
-    return value * normal_factor(job, run, metric);
-}
-
-static void take_values(const compare_job *job, compare_row *row, size_t metric, double *values)
-{
+    judged_question question = question_of(job, metric);
     size_t count = run_count(job);
-    double *other = alloc_array(count, sizeof *other);
-    int is_inclusive = job->options->inclusive;
-    for (size_t i = 0; i < count; i++) {
-        values[i] = value_of(job, row->index, i, metric, is_inclusive);
-        other[i] = value_of(job, row->index, i, metric, !is_inclusive);
+    double *values = alloc_array(count, sizeof *values);
+    for (int is_inclusive = 0; is_inclusive < 2; is_inclusive++) {
+        for (size_t i = 0; i < count; i++)
+            values[i] = judged_value(&question, row->index, i, is_inclusive);
+        double base = judged_mean(values, job->base_runs);
+        double new_value = judged_mean(values + job->base_runs, job->new_runs);
+        *(is_inclusive ? &row->base_inclusive : &row->base_exclusive) = base;
+        *(is_inclusive ? &row->new_inclusive : &row->new_exclusive) = new_value;
     }
-    const double *exclusive = is_inclusive ? other : values, *inclusive = is_inclusive ? values : other;
-    row->base_exclusive = median(exclusive, job->base_runs);
-    row->new_exclusive = median(exclusive + job->base_runs, job->new_runs);
-    row->base_inclusive = median(inclusive, job->base_runs);
-    row->new_inclusive = median(inclusive + job->base_runs, job->new_runs);
-    free(other);
+    free(values);
 }
 
 /* ---- rows ---- */
@@ -189,13 +135,15 @@ static char *name_row(const compare_job *job, const lode_compare_row *row)
     return name;
 }
 
-static int add_row(compare_table *table, compare_job *job, size_t index, double *values)
+static int add_row(compare_table *table, compare_job *job, const lode_judgements *judgements, size_t index)
 {
     compare_row row = {.index = index, .row = lode_comparison_at(job->comparison, index)};
-    take_values(job, &row, table->metric, values);
-    int status = compare_judge(job, table->metric, values, &row.amounts);
-    if (status != EXIT_DONE)
-        return status;
+    /* The sampling error of a small row is known as well. */
+    int is_single = run_count(job) == 2;
+    if (lode_judgements_at(judgements, index, is_single, &row.amounts.judgement) != LODE_OK)
+        return report("row %s is not judged", GROUPED(index));
+    take_costs(job, &row, table->metric);
+    take_amounts(job, table->metric, &row.amounts);
     table->gross += fabs(row.amounts.difference);
     if (row.amounts.difference == 0 && !job->options->all) {
         table->unchanged++;
@@ -234,27 +182,30 @@ static int compare_rows(const void *left, const void *right, void *sort)
     return order ? order : a->index < b->index ? -1 : a->index > b->index;
 }
 
-static int make_total(compare_table *table, const compare_job *job, double *values)
+static void take_table(compare_table *table, const compare_job *job, const lode_judgements *judgements)
 {
-    for (size_t i = 0; i < run_count(job); i++) {
-        lode_compare_side side = i < job->base_runs ? LODE_BASE : LODE_NEW;
-        values[i] = lode_comparison_total(job->comparison, side, side == LODE_BASE ? i : i - job->base_runs,
-                                          table->metric);
-    }
-    return compare_judge(job, table->metric, values, &table->total);
+    lode_judgements_total(judgements, &table->total.judgement);
+    take_amounts(job, table->metric, &table->total);
+    table->tests = lode_judgements_tests(judgements);
+    table->pooled_count = lode_judgements_pooled_count(judgements);
+    table->has_pooled = lode_judgements_pooled(judgements, &table->pooled.judgement) == LODE_OK;
+    if (table->has_pooled)
+        take_amounts(job, table->metric, &table->pooled);
+    table->has_speed = lode_judgements_speed(judgements, &table->speed, &table->is_equal_speed) == LODE_OK;
 }
 
 int compare_table_make(compare_table *table, compare_job *job, size_t metric)
 {
     size_t count = lode_comparison_count(job->comparison);
-    double *values = alloc_array(run_count(job), sizeof *values);
+    judged_question question = question_of(job, metric);
     *table = (compare_table){.metric = metric, .rows = alloc_array(count + 1, sizeof *table->rows)};
-    int status = make_total(table, job, values);
+    lode_judgements *judgements = judged_make(&question);
+    int status = judgements ? EXIT_DONE : EXIT_TROUBLE;
+    if (judgements)
+        take_table(table, job, judgements);
     for (size_t i = 0; i < count && status == EXIT_DONE; i++)
-        status = add_row(table, job, i, values);
-    free(values);
-    if (status == EXIT_DONE && run_count(job) > 2)
-        status = adjust(job, table);
+        status = add_row(table, job, judgements, i);
+    lode_judgements_free(judgements);
     int sort = job->call->shared->sort;
     if (status == EXIT_DONE && table->count)
         qsort_r(table->rows, table->count, sizeof *table->rows, compare_rows, &sort);

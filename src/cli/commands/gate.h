@@ -6,6 +6,7 @@
 #include "command.h"
 #include "compare_side.h"
 #include "gate_limits.h"
+#include "judged.h"
 
 #include <lode/lode.h>
 
@@ -37,8 +38,9 @@ typedef struct gate_verdict {
     size_t metric;      /* SIZE_MAX: none */
     int is_judged;      /* there is a judgement; others have at most base and new */
     lode_judgement judgement;
-    double share;    /* of the larger side; NaN: does not apply */
-    double adjusted; /* p of being beyond the limit, both sides, after Holm; NaN: no test */
+    double share;         /* of the larger side; NaN: does not apply */
+    double adjusted;      /* p of being beyond the limit, for all tests together; NaN: no test */
+    uint32_t needed_runs; /* a side, to decide; 0: not known, or decided */
 } gate_verdict;
 
 typedef struct gate_job {
@@ -51,8 +53,12 @@ typedef struct gate_job {
     const lode_cost **costs; /* by run and metric, those of base first */
     double *scales;          /* the same */
     lode_comparison *comparison;
-    int names;   /* form of names to show */
-    size_t rows; /* tests: p values that are adjusted together */
+    lode_filter *filter;
+    int has_default_metrics;      /* nobody asked for one */
+    lode_judgements **judgements; /* by metric: exclusive and inclusive; NULL: not needed yet */
+    const char **skipped;         /* by metric: why it is not judged; NULL: it is */
+    int names;                    /* form of names to show */
+    size_t rows;                  /* tests that share the level */
     gate_verdict *verdicts;
     size_t count, capacity;
     size_t outcomes[3]; /* how many there are of each */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Verdicts: each limit, applied to the totals and functions that it is about. All tests of a gate
- * are one family: Holm's method keeps the probability of any false alarm below the level.
+ * Verdicts: each limit, applied to the totals and functions that it is about. Judgements are those
+ * of `lode compare`: of all rows of a metric together.
  */
 #include "commands/gate.h"
 
@@ -14,11 +14,6 @@
 #include <string.h>
 
 #define TOTAL_ROW SIZE_MAX
-
-static size_t run_count(const gate_job *job)
-{
-    return job->base_runs + job->new_runs;
-}
 
 static char *copy_text(const char *text)
 {
@@ -40,15 +35,15 @@ static gate_verdict *add_verdict(gate_job *job, const gate_limit *limit, size_t 
 
 /* ---- values ---- */
 
-/* Of a row of the comparison, or of everything, in one run; those of base come first. */
-static double value_of(const gate_job *job, size_t row, size_t run, size_t metric, int is_inclusive)
+static judged_question question_of(const gate_job *job, size_t metric, int is_inclusive)
 {
-    lode_compare_side side = run < job->base_runs ? LODE_BASE : LODE_NEW;
-    size_t number = side == LODE_BASE ? run : run - job->base_runs;
-    if (row == TOTAL_ROW)
-        return lode_comparison_total(job->comparison, side, number, metric);
-    return is_inclusive ? lode_comparison_inclusive(job->comparison, row, side, number, metric)
-                        : lode_comparison_exclusive(job->comparison, row, side, number, metric);
+    return (judged_question){.sides = &job->sides,
+                             .comparison = job->comparison,
+                             .base_runs = job->base_runs,
+                             .new_runs = job->new_runs,
+                             .metric = metric,
+                             .is_inclusive = is_inclusive,
+                             .level = job->limits.level};
 }
 
 static int compare_doubles(const void *left, const void *right)
@@ -60,10 +55,11 @@ static int compare_doubles(const void *left, const void *right)
 /* The share of a row in the total of a side: the median of its runs. */
 static double share_of(const gate_job *job, size_t row, size_t first, size_t count, size_t metric)
 {
+    judged_question question = question_of(job, metric, 0);
     double *shares = alloc_array(count, sizeof *shares), result;
     for (size_t i = 0; i < count; i++) {
-        double total = value_of(job, TOTAL_ROW, first + i, metric, 0);
-        shares[i] = total > 0 ? value_of(job, row, first + i, metric, 0) / total : 0;
+        double total = judged_value(&question, TOTAL_ROW, first + i, 0);
+        shares[i] = total > 0 ? judged_value(&question, row, first + i, 0) / total : 0;
     }
     qsort(shares, count, sizeof *shares, compare_doubles);
     result = (shares[(count - 1) / 2] + shares[count / 2]) / 2;
@@ -78,32 +74,27 @@ static double larger_share(const gate_job *job, size_t row, size_t metric)
     return base > new_share ? base : new_share;
 }
 
-/* The sampling error that all runs have at least: of the first run of each side. */
-static double sample_cost(const gate_job *job, size_t run, size_t metric)
+/* Judgements of a metric, made when they are first needed; NULL after a message. */
+static const lode_judgements *judgements_of(gate_job *job, size_t metric, int is_inclusive)
 {
-    double cost = job->sides.runs[run].costs[metric].sample_cost;
-    return isfinite(cost) && cost > 0 ? cost : 0.0;
+    lode_judgements **judgements = &job->judgements[2 * metric + (size_t)is_inclusive];
+    judged_question question = question_of(job, metric, is_inclusive);
+    if (!*judgements)
+        *judgements = judged_make(&question);
+    return *judgements;
 }
 
-static int judge_values(const gate_job *job, gate_verdict *verdict, size_t row, int is_inclusive,
-                        double level)
+static int judge_values(gate_job *job, gate_verdict *verdict, size_t row, int is_inclusive)
 {
-    lode_judge_options options = LODE_JUDGE_OPTIONS_INIT;
-    lode_error error = {0};
-    double *values = alloc_array(run_count(job), sizeof *values);
-    size_t metric = verdict->metric;
-    for (size_t i = 0; i < run_count(job); i++)
-        values[i] = value_of(job, row, i, metric, is_inclusive);
-    options.level = level;
-    options.limit = verdict->limit->amount;
-    options.is_exact = job->sides.metrics[metric].is_exact;
-    options.base_sample = sample_cost(job, 0, metric);
-    options.new_sample = sample_cost(job, job->base_runs, metric);
-    lode_status status = lode_judge(values, job->base_runs, values + job->base_runs, job->new_runs, &options,
-                                    &verdict->judgement, &error);
-    free(values);
-    verdict->is_judged = status == LODE_OK;
-    return status == LODE_OK ? EXIT_DONE : report("%s", error.text);
+    const lode_judgements *judgements = judgements_of(job, verdict->metric, is_inclusive);
+    if (!judgements)
+        return EXIT_TROUBLE;
+    verdict->is_judged = 1;
+    if (row == TOTAL_ROW)
+        lode_judgements_total(judgements, &verdict->judgement);
+    else if (lode_judgements_at(judgements, row, 1, &verdict->judgement) != LODE_OK)
+        return report("row %s is not judged", GROUPED(row));
+    return EXIT_DONE;
 }
 
 /* ---- rows ---- */
@@ -180,7 +171,8 @@ static int find_rows(gate_job *job, const gate_limit *limit, gate_rows *rows, si
             continue;
         ++*found;
         for (size_t j = 0; rows && j < job->sides.metric_count; j++)
-            add_row(rows, limit, i, j);
+            if (!job->skipped[j])
+                add_row(rows, limit, i, j);
     }
     lode_status status = lode_matcher_status(matcher, &error);
     lode_matcher_close(matcher);
@@ -210,7 +202,7 @@ static int judge_absent(gate_job *job, const gate_limit *limit)
 static void collect_functions(const gate_job *job, const gate_limit *limit, gate_rows *rows)
 {
     for (size_t metric = 0; metric < job->sides.metric_count; metric++)
-        for (size_t i = 0; i < lode_comparison_count(job->comparison); i++)
+        for (size_t i = 0; !job->skipped[metric] && i < lode_comparison_count(job->comparison); i++)
             if (larger_share(job, i, metric) >= job->limits.min_share)
                 add_row(rows, limit, i, metric);
 }
@@ -275,7 +267,7 @@ static int collect(gate_job *job, const gate_limit *limit, gate_rows *rows)
     switch (limit->kind) {
     case GATE_TOTAL:
         for (metric = 0; metric < job->sides.metric_count; metric++)
-            if (!has_own_limit(job, metric))
+            if (!has_own_limit(job, metric) && !job->skipped[metric])
                 add_row(rows, limit, TOTAL_ROW, metric);
         return EXIT_DONE;
     case GATE_METRIC:
@@ -308,66 +300,53 @@ static char *name_of(const gate_job *job, const lode_compare_row *row)
 
 static int judge_rows(gate_job *job, const gate_rows *rows)
 {
-    size_t tests = 0;
     int status = EXIT_DONE;
-    for (size_t i = 0; i < rows->count; i++)
-        tests += !job->sides.metrics[rows->items[i].metric].is_exact;
-    job->rows = tests;
     for (size_t i = 0; i < rows->count && status == EXIT_DONE; i++) {
         const gate_row *row = &rows->items[i];
         gate_verdict *verdict = add_verdict(job, row->limit, row->metric);
-        status = judge_values(job, verdict, row->row, row->is_inclusive,
-                              job->limits.level / (double)(tests ? tests : 1));
+        status = judge_values(job, verdict, row->row, row->is_inclusive);
         if (row->row == TOTAL_ROW)
             continue;
         const lode_compare_row *compared = lode_comparison_at(job->comparison, row->row);
         verdict->name = name_of(job, compared);
         verdict->share = larger_share(job, row->row, row->metric);
-        if ((compared->marks & LODE_MOVED) && compared->moved_within)
-            verdict->within = copy_text(compared->moved_within);
+        const char *within = lode_comparison_moved(job->comparison, row->row, row->metric);
+        if (within && !row->is_inclusive)
+            verdict->within = copy_text(within);
         if ((compared->marks & LODE_PERHAPS_RENAMED) && compared->new_hotspot)
             verdict->reason = "perhaps another function of the base was renamed to this";
     }
     return status;
 }
 
-/* Both sides of the test: what the interval says, and what Holm adjusts. */
-static int adjust(gate_job *job)
+/* The tests that share the level, of all metrics that are judged. */
+static size_t count_tests(const gate_job *job)
 {
-    lode_error error = {0};
-    double *p = alloc_array(job->count + 1, sizeof *p);
-    for (size_t i = 0; i < job->count; i++) {
-        const gate_verdict *verdict = &job->verdicts[i];
-        double beyond = verdict->is_judged ? 2 * verdict->judgement.p_beyond : (double)NAN;
-        p[i] = beyond > 1 ? 1 : beyond;
-    }
-    lode_status status = lode_adjust_holm(p, job->count, &error);
-    for (size_t i = 0; i < job->count; i++)
-        job->verdicts[i].adjusted = p[i];
-    free(p);
-    return status == LODE_OK ? EXIT_DONE : report("%s", error.text);
+    size_t tests = 0;
+    for (size_t i = 0; i < 2 * job->sides.metric_count; i++)
+        if (job->judgements[i])
+            tests += lode_judgements_tests(job->judgements[i]);
+    return tests;
 }
 
 static void decide(const gate_job *job, gate_verdict *verdict)
 {
+    static const gate_outcome outcomes[] = {GATE_PASS, GATE_FAIL, GATE_CANNOT_TELL};
     const lode_judgement *judgement = &verdict->judgement;
-    double limit = 1 + verdict->limit->amount;
+    double limit = verdict->limit->amount;
     double floor = job->limits.floors[job->sides.metrics[verdict->metric].unit];
-    int is_exact = judgement->method == LODE_JUDGE_EXACT;
-    int is_beyond = judgement->ratio.value > limit;
-    int is_sure = is_exact || verdict->adjusted <= job->limits.level;
-    if (is_beyond && floor > 0 && judgement->new_value - judgement->base < floor) {
+    int is_more = judgement->ratio.value > 1 + limit;
+    verdict->adjusted = lode_judgement_p_beyond(judgement, limit);
+    verdict->needed_runs = lode_judgement_runs(judgement, limit);
+    verdict->outcome = outcomes[lode_judgement_outcome(judgement, limit)];
+    if (is_more && floor > 0 && judgement->new_value - judgement->base < floor) {
         verdict->outcome = GATE_PASS;
         verdict->reason = "the change is below the floor";
-    } else if (is_beyond && verdict->within) {
+    } else if (is_more && verdict->within) {
         verdict->outcome = GATE_PASS;
-    } else if (is_beyond && is_sure) {
-        verdict->outcome = verdict->reason ? GATE_CANNOT_TELL : GATE_FAIL;
-    } else if (is_exact || judgement->ratio.high <= limit) {
-        verdict->outcome = GATE_PASS;
-        verdict->reason = NULL;
-    } else {
+    } else if (verdict->outcome == GATE_FAIL && verdict->reason) {
         verdict->outcome = GATE_CANNOT_TELL;
+    } else if (verdict->outcome != GATE_FAIL) {
         verdict->reason =
             judgement->method == LODE_JUDGE_NONE ? "run-to-run noise is not known: give more runs" : NULL;
     }
@@ -381,9 +360,8 @@ int gate_judge(gate_job *job)
         status = collect(job, &job->limits.limits[i], &rows);
     if (status == EXIT_DONE)
         status = judge_rows(job, &rows);
-    if (status == EXIT_DONE)
-        status = adjust(job);
     free(rows.items);
+    job->rows = count_tests(job);
     for (size_t i = 0; i < job->count && status == EXIT_DONE; i++) {
         if (job->verdicts[i].is_judged)
             decide(job, &job->verdicts[i]);

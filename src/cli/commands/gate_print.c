@@ -2,6 +2,7 @@
 /* Verdicts for people and for programs. */
 #include "commands/gate.h"
 
+#include "filter.h"
 #include "output/json.h"
 #include "output/report.h"
 
@@ -41,46 +42,17 @@ void gate_subject(const gate_job *job, const gate_verdict *verdict, char *buffer
     }
 }
 
-/* "+1.7 %"; "new" for what was not there. */
-static void format_change(char buffer[NUMBER_SIZE], double ratio)
-{
-    if (!isfinite(ratio))
-        (void)snprintf(buffer, NUMBER_SIZE, ratio > 0 ? "no bound" : "?");
-    else
-        (void)snprintf(buffer, NUMBER_SIZE, "%+.1f%%", 100 * (ratio - 1));
-}
-
-static void describe_visible(const lode_judgement *judgement, char *buffer, size_t capacity)
-{
-    if (judgement->method == LODE_JUDGE_EXACT)
-        (void)snprintf(buffer, capacity, "exact");
-    else if (!isfinite(judgement->smallest_visible))
-        (void)snprintf(buffer, capacity, "no change is visible");
-    else
-        (void)snprintf(buffer, capacity, "visible from %.1f%%", 100 * judgement->smallest_visible);
-}
-
 static void describe_judged(const gate_job *job, const gate_verdict *verdict, char *buffer, size_t capacity)
 {
     const lode_judgement *judgement = &verdict->judgement;
-    metric_unit unit = job->sides.metrics[verdict->metric].unit;
-    char base[NUMBER_SIZE], now[NUMBER_SIZE], change[NUMBER_SIZE], low[NUMBER_SIZE], high[NUMBER_SIZE];
-    char visible[64], interval[2 * NUMBER_SIZE + 8] = "";
-    format_amount(base, judgement->base, unit);
-    format_amount(now, judgement->new_value, unit);
-    format_change(change, judgement->ratio.value);
-    if (isinf(judgement->ratio.value))
-        (void)snprintf(change, sizeof change, "only in new");
-    if (judgement->method != LODE_JUDGE_EXACT && isfinite(judgement->ratio.high)) {
-        format_change(low, judgement->ratio.low);
-        format_change(high, judgement->ratio.high);
-        (void)snprintf(interval, sizeof interval, ", %s to %s", low, high);
-    }
-    describe_visible(judgement, visible, sizeof visible);
-    (void)snprintf(buffer, capacity, "%s -> %s (%s%s), limit %g%%; %s%s%.60s%s%.200s", base, now, change,
-                   interval, 100 * verdict->limit->amount, visible, verdict->reason ? "; " : "",
-                   verdict->reason ? verdict->reason : "", verdict->within ? "; moved within " : "",
-                   verdict->within ? verdict->within : "");
+    char numbers[6 * NUMBER_SIZE], visible[64], runs[COUNTED_SIZE];
+    judged_numbers(numbers, sizeof numbers, judgement, job->sides.metrics[verdict->metric].unit);
+    judged_visible(visible, sizeof visible, judgement);
+    judged_runs(runs, sizeof runs, verdict->outcome == GATE_CANNOT_TELL ? verdict->needed_runs : 0);
+    (void)snprintf(buffer, capacity, "%s, limit %g%%; %s%s%s%s%.60s%s%.200s", numbers,
+                   100 * verdict->limit->amount, visible, runs[0] ? "; " : "", runs,
+                   verdict->reason ? "; " : "", verdict->reason ? verdict->reason : "",
+                   verdict->within ? "; moved within " : "", verdict->within ? verdict->within : "");
 }
 
 void gate_numbers(const gate_job *job, const gate_verdict *verdict, char *buffer, size_t capacity)
@@ -170,7 +142,7 @@ static void say_result(out *o, const gate_job *job)
         out_say(o, "note: with one run a side, run-to-run noise is not known%s",
                 job->limits.statistic == STATISTIC_SUM ? "; intervals are those of the sampling error" : "");
     if (has_tests && !is_single)
-        out_say(o, "%s together have a false alarm in at most %g%% of comparisons (Holm)",
+        out_say(o, "%s together raise a false alarm in at most %g%% of comparisons",
                 COUNTED(job->rows, "test", "tests"), 100 * job->limits.level);
     int has_failed =
         job->outcomes[GATE_FAIL] > 0 || (job->limits.fails_unsure && job->outcomes[GATE_CANNOT_TELL]);
@@ -203,6 +175,7 @@ static const out_column columns[] = {
     {"method", "Method", OUT_STRING, OUT_DATA_ONLY},
     {"moved_within", "Moved within", OUT_STRING, OUT_DATA_ONLY},
     {"reason", "Reason", OUT_PROSE, OUT_DATA_ONLY},
+    {"needed_runs", "Runs needed", OUT_INTEGER, OUT_DATA_ONLY},
 };
 
 static void cell_if(out *o, int is_there, double value)
@@ -215,8 +188,7 @@ static void cell_if(out *o, int is_there, double value)
 
 static const char *method_name(const gate_verdict *verdict)
 {
-    static const char *const names[] = {"none", "exact", "sampling", "prediction", "ranks", "means"};
-    return verdict->is_judged ? names[verdict->judgement.method] : "exact";
+    return verdict->is_judged ? judged_method(&verdict->judgement) : "exact";
 }
 
 static void write_row(out *o, const gate_job *job, const gate_verdict *verdict)
@@ -244,6 +216,7 @@ static void write_row(out *o, const gate_job *job, const gate_verdict *verdict)
     out_cell_text(o, method_name(verdict));
     out_cell_text(o, verdict->within);
     out_cell_text(o, verdict->reason);
+    out_cell_u64_if(o, is_judged, verdict->needed_runs);
     out_row_end(o);
 }
 
@@ -254,14 +227,16 @@ static void write_matched(out *o, const gate_job *job)
         {"is_exact", "Exact", OUT_BOOL, OUT_DATA_ONLY},
         {"base_percent", "Of base", OUT_PERCENT, OUT_DATA_ONLY},
         {"new_percent", "Of new", OUT_PERCENT, OUT_DATA_ONLY},
+        {"not_judged", "Not judged", OUT_PROSE, OUT_DATA_ONLY},
     };
-    out_table(o, OUT_SIDE, "matched", matched_columns, 4, UNIT_COUNT);
+    out_table(o, OUT_SIDE, "matched", matched_columns, 5, UNIT_COUNT);
     for (size_t i = 0; i < job->sides.metric_count; i++) {
         out_row(o, STYLE_PLAIN);
         out_cell_text(o, job->sides.metrics[i].name);
         out_cell_u64(o, (uint64_t)job->sides.metrics[i].is_exact);
         out_cell_real(o, lode_comparison_matched(job->comparison, LODE_BASE, i));
         out_cell_real(o, lode_comparison_matched(job->comparison, LODE_NEW, i));
+        out_cell_text(o, job->skipped[i]);
         out_row_end(o);
     }
     out_table_end(o);
@@ -317,6 +292,14 @@ static void say_verdicts(out *o, const gate_job *job)
             say_verdict(o, job, &job->verdicts[i]);
 }
 
+static void say_skipped(out *o, const gate_job *job)
+{
+    for (size_t i = 0; i < job->sides.metric_count; i++)
+        if (job->skipped[i])
+            out_line(o, "not judged: %s: %s", job->sides.metrics[i].name, job->skipped[i]);
+    filter_say_hidden(o, lode_comparison_hidden(job->comparison));
+}
+
 void gate_print(gate_job *job)
 {
     out *o = job->call->out;
@@ -334,7 +317,9 @@ void gate_print(gate_job *job)
         say_verdicts(o, job);
     for (size_t i = 0; i < job->limits.count; i++)
         for (size_t j = 0; job->limits.limits[i].kind == GATE_FUNCTIONS && j < job->sides.metric_count; j++)
-            say_functions(o, job, &job->limits.limits[i], j);
+            if (!job->skipped[j])
+                say_functions(o, job, &job->limits.limits[i], j);
+    say_skipped(o, job);
     say_result(o, job);
     out_end(o);
 }

@@ -34,12 +34,11 @@ typedef struct judged {
     char *name; /* NULL: everything */
     size_t metric, order;
     double now, inclusive;
-    double *values; /* of the history, without what lies before a change */
-    size_t count;
+    double *values; /* by run of the history; NaN: not known, or before a change */
+    size_t count;   /* that are known */
     lode_judgement judgement;
-    double p;     /* that it is not more than allowed */
-    double p_any; /* that there is no change */
-    double adjusted, adjusted_any;
+    double p;        /* that there is no change */
+    double adjusted; /* that it is not more than allowed, for all tests together */
     verdict verdict;
 } judged;
 
@@ -87,42 +86,51 @@ static int take_metric(void *user, int64_t id, const char *name, double value)
 }
 
 /* The part of a history that is like its end: after its last change. */
-static int settle(judged *row, size_t known, const double *values)
+static int settle(judged *row, size_t runs)
 {
     lode_change_points *changes = NULL;
     lode_change_options options = LODE_CHANGE_OPTIONS_INIT;
     lode_error error = {0};
-    size_t begin = 0;
-    for (size_t i = 0; i < known; i++)
-        if (!isnan(values[i]))
-            row->values[row->count++] = values[i];
-    if (row->count < (size_t)2 * LEAST)
-        return EXIT_DONE;
-    if (lode_change_points_find(&changes, row->values, row->count, &options, &error) != LODE_OK)
+    size_t begin = 0, known = 0;
+    double *values = alloc_array(runs, sizeof *values);
+    for (size_t i = 0; i < runs; i++)
+        if (!isnan(row->values[i]))
+            values[known++] = row->values[i];
+    lode_status status = LODE_OK;
+    if (known >= (size_t)2 * LEAST)
+        status = lode_change_points_find(&changes, values, known, &options, &error);
+    free(values);
+    if (status != LODE_OK)
         return report_error(NULL, &error);
-    size_t count = lode_change_points_count(changes);
+    size_t count = changes ? lode_change_points_count(changes) : 0;
     if (count)
         begin = lode_change_points_at(changes, count - 1)->index;
     lode_change_points_free(changes);
-    row->count -= begin;
-    memmove(row->values, row->values + begin, row->count * sizeof *row->values);
+    row->count = known - begin;
+    for (size_t i = 0; i < runs && begin > 0; i++)
+        if (!isnan(row->values[i])) {
+            row->values[i] = (double)NAN;
+            begin--;
+        }
     return EXIT_DONE;
 }
 
-static int add_row(check *k, size_t metric, const run_function *function, double *scratch)
+static int add_row(check *k, size_t metric, const run_function *function)
 {
     catalogue_error error;
     int is_inclusive = k->options->is_inclusive;
     judged row = {.metric = metric, .order = k->count};
     row.now = !function ? k->metrics[metric].total : is_inclusive ? function->inclusive : function->exclusive;
-    if (catalogue_values(k->c, &k->runs, k->metrics[metric].id, function ? function->id : 0, is_inclusive,
-                         scratch, &error) != 0)
-        return runs_failed(&error);
-    row.name = function ? runs_copy(function->name) : NULL;
     row.values = alloc_array(k->runs.count, sizeof *row.values);
+    if (catalogue_values(k->c, &k->runs, k->metrics[metric].id, function ? function->id : 0, is_inclusive,
+                         row.values, &error) != 0) {
+        free(row.values);
+        return runs_failed(&error);
+    }
+    row.name = function ? runs_copy(function->name) : NULL;
     k->rows = alloc_grow(k->rows, &k->capacity, k->count, sizeof *k->rows);
     k->rows[k->count] = row;
-    return settle(&k->rows[k->count++], k->runs.count, scratch);
+    return settle(&k->rows[k->count++], k->runs.count);
 }
 
 static int read_metric(check *k, size_t metric)
@@ -130,16 +138,14 @@ static int read_metric(check *k, size_t metric)
     catalogue_error error;
     run_function *functions = NULL;
     size_t count = 0;
-    double *scratch = alloc_array(k->runs.count, sizeof *scratch);
     int status = EXIT_DONE;
     if (catalogue_run_functions(k->c, k->history.run, k->metrics[metric].id, &functions, &count, &error) != 0)
         status = runs_failed(&error);
     if (status == EXIT_DONE)
-        status = add_row(k, metric, NULL, scratch);
+        status = add_row(k, metric, NULL);
     for (size_t i = 0; i < count && status == EXIT_DONE; i++)
-        status = add_row(k, metric, &functions[i], scratch);
+        status = add_row(k, metric, &functions[i]);
     catalogue_free_functions(functions, count);
-    free(scratch);
     return status;
 }
 
@@ -169,42 +175,64 @@ static int read_history(check *k)
 
 /* ---- judging ---- */
 
-static int judge(check *k, judged *row, double level)
+/* The runs of a row, then the new one; NaN if there are too few to judge it. */
+static void take_runs(const check *k, const judged *row, double *values)
 {
-    lode_judge_options options = LODE_JUDGE_OPTIONS_INIT;
+    size_t runs = k->runs.count;
+    int is_known = row->count >= LEAST || k->metrics[row->metric].is_exact;
+    for (size_t i = 0; i < runs; i++)
+        values[i] = is_known ? row->values[i] : (double)NAN;
+    values[runs] = row->now;
+}
+
+static void take_judgement(check *k, judged *row, const lode_judgements *judgements, size_t index)
+{
+    /* The total comes first. */
+    if (index == 0)
+        lode_judgements_total(judgements, &row->judgement);
+    else if (lode_judgements_at(judgements, index - 1, 0, &row->judgement) != LODE_OK)
+        row->judgement = (lode_judgement){.method = LODE_JUDGE_NONE};
+    row->p = row->judgement.p;
+    row->adjusted = lode_judgement_p_beyond(&row->judgement, k->min_change);
+}
+
+/* Rows `begin` to `end` are those of one metric. */
+static int judge_metric(check *k, size_t begin, size_t end, double level)
+{
+    lode_judge_rows_options options = LODE_JUDGE_ROWS_OPTIONS_INIT;
+    lode_judgements *judgements = NULL;
     lode_error error = {0};
+    size_t runs = k->runs.count + 1;
+    double *values = alloc_array((end - begin) * runs, sizeof *values);
+    for (size_t i = begin; i < end; i++)
+        take_runs(k, &k->rows[i], values + (i - begin) * runs);
     options.level = level;
-    options.limit = k->min_change;
-    options.is_exact = k->metrics[row->metric].is_exact;
-    row->p = row->p_any = row->adjusted = row->adjusted_any = (double)NAN;
-    if (row->count < LEAST && !(options.is_exact && row->count > 0))
-        return EXIT_DONE;
-    if (lode_judge(row->values, row->count, &row->now, 1, &options, &row->judgement, &error) != LODE_OK)
+    options.is_exact = k->metrics[k->rows[begin].metric].is_exact;
+    options.is_nested = k->options->is_inclusive;
+    lode_status status =
+        lode_judge_rows(&judgements, values + runs, values, end - begin - 1, runs - 1, 1, &options, &error);
+    free(values);
+    if (status != LODE_OK)
         return report_error(NULL, &error);
-    row->p_any = row->judgement.p;
-    row->p = k->min_change > 0                ? row->judgement.p_beyond
-             : row->judgement.ratio.value > 1 ? row->judgement.p / 2
-                                              : 1;
+    for (size_t i = begin; i < end; i++)
+        take_judgement(k, &k->rows[i], judgements, i - begin);
+    k->tested += lode_judgements_tests(judgements);
+    lode_judgements_free(judgements);
     return EXIT_DONE;
 }
 
 static verdict verdict_of(const check *k, const judged *row)
 {
-    double ratio = row->judgement.ratio.value;
-    int is_large = ratio > 1 + k->min_change, is_small = ratio < 1 - k->min_change;
+    const lode_judgement *judgement = &row->judgement;
     if (row->count == 0 && row->name && row->now >= NEW_SHARE * k->metrics[row->metric].total)
         return VERDICT_NEW;
-    if (row->judgement.method == LODE_JUDGE_NONE)
-        return VERDICT_CANNOT_TELL;
-    if (row->judgement.method == LODE_JUDGE_EXACT)
-        return is_large ? VERDICT_MORE : is_small ? VERDICT_LESS : VERDICT_SAME;
-    if (is_large && row->adjusted <= LEVEL)
+    lode_limit_outcome outcome = lode_judgement_outcome(judgement, k->min_change);
+    if (outcome == LODE_LIMIT_BEYOND)
         return VERDICT_MORE;
-    if (is_small && row->adjusted_any <= LEVEL)
+    if (judgement->verdict == LODE_VERDICT_LESS && judgement->ratio.value < 1 - k->min_change)
         return VERDICT_LESS;
-    if (is_large || is_small || row->judgement.verdict == LODE_VERDICT_CANNOT_TELL)
-        return VERDICT_CANNOT_TELL;
-    return VERDICT_SAME;
+    int is_within = outcome == LODE_LIMIT_WITHIN && judgement->ratio.low >= 1 - k->min_change;
+    return is_within || judgement->verdict == LODE_VERDICT_SAME ? VERDICT_SAME : VERDICT_CANNOT_TELL;
 }
 
 static int by_verdict(const void *left, const void *right)
@@ -218,33 +246,25 @@ static int by_verdict(const void *left, const void *right)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Holm: over all functions of all metrics, there is a false alarm in at most 5 % of checks. */
+/* Over all functions of all metrics, there is a false alarm in at most 5 % of checks. */
 static int judge_all(check *k)
 {
-    lode_error error = {0};
-    double *p = alloc_array(k->count, sizeof *p), *any = alloc_array(k->count, sizeof *any);
+    size_t tested = 0;
     int status = EXIT_DONE;
-    for (size_t i = 0; i < k->count; i++)
-        k->tested += k->rows[i].count >= LEAST;
-    double level = LEVEL / (double)(k->tested ? k->tested : 1);
-    for (size_t i = 0; i < k->count && status == EXIT_DONE; i++) {
-        status = judge(k, &k->rows[i], level);
-        p[i] = k->rows[i].p;
-        any[i] = k->rows[i].p_any;
+    for (size_t i = 0; i < k->metric_count; i++)
+        tested += !k->metrics[i].is_exact;
+    double level = LEVEL / (double)(tested ? tested : 1);
+    for (size_t begin = 0, end; begin < k->count && status == EXIT_DONE; begin = end) {
+        for (end = begin; end < k->count && k->rows[end].metric == k->rows[begin].metric;)
+            end++;
+        status = judge_metric(k, begin, end, level);
     }
-    if (status == EXIT_DONE && (lode_adjust_holm(p, k->count, &error) != LODE_OK ||
-                                lode_adjust_holm(any, k->count, &error) != LODE_OK))
-        status = report_error(NULL, &error);
     for (size_t i = 0; i < k->count && status == EXIT_DONE; i++) {
-        k->rows[i].adjusted = p[i];
-        k->rows[i].adjusted_any = any[i];
         k->rows[i].verdict = verdict_of(k, &k->rows[i]);
         k->by_verdict[k->rows[i].verdict]++;
     }
     if (status == EXIT_DONE && k->count)
         qsort(k->rows, k->count, sizeof *k->rows, by_verdict);
-    free(p);
-    free(any);
     return status;
 }
 
