@@ -87,6 +87,7 @@ struct pprof {
     struct lode_map known;   /* from a string of an import to its number here */
     struct lode_array chain; /* uint32_t: labels of a set, the last one first */
     int64_t *sample;         /* values of the sample that is written */
+    lode_wide *taken;        /* of the cost at its position, by samples with labels */
 };
 
 /* A row of samples with labels, and where it is. */
@@ -342,32 +343,49 @@ static bool has_value(const struct pprof *pprof)
     return false;
 }
 
-/* The values of a row, which the cost of its position does not have any more. */
-static void take_row(struct pprof *pprof, uint32_t position, uint32_t row)
+static int64_t clamp(lode_wide value)
 {
-    const struct lode_stacks *stacks = &pprof->stacks;
+    return value > INT64_MAX ? INT64_MAX : value < INT64_MIN ? INT64_MIN : (int64_t)value;
+}
+
+/* The values of a row become those of the sample, and are added to what was taken. */
+static void take_row(struct pprof *pprof, uint32_t row)
+{
     size_t metrics = pprof->carried->sums.item_size / sizeof(lode_wide);
     const lode_wide *sums = (const lode_wide *)pprof->carried->sums.items + (size_t)row * metrics;
-    for (size_t i = 0; i < stacks->metric_count; i++) {
-        int64_t *left = &stacks->values[position * stacks->metric_count + i];
-        pprof->sample[i] = (int64_t)sums[lode_stacks_metric(stacks, i)];
-        *left = (int64_t)((uint64_t)*left - (uint64_t)pprof->sample[i]);
+    uint64_t overflows = 0;
+    for (size_t i = 0; i < pprof->stacks.metric_count; i++) {
+        lode_wide sum = sums[lode_stacks_metric(&pprof->stacks, i)];
+        pprof->sample[i] = clamp(sum);
+        lode_wide_add(&pprof->taken[i], sum, &overflows);
     }
+}
+
+/* What samples without labels have. A cost beyond 2^53 is rounded: the difference is no cost. */
+static int64_t rest_of(int64_t cost, lode_wide taken)
+{
+    lode_wide rest = -taken, rounding = cost / ((int64_t)1 << 53);
+    uint64_t overflows = 0;
+    bool is_limit = cost == INT64_MAX || cost == INT64_MIN;
+    lode_wide_add(&rest, cost, &overflows);
+    rounding = rounding < 0 ? -rounding : rounding;
+    return taken != 0 && (is_limit || (rest <= rounding && rest >= -rounding)) ? 0 : clamp(rest);
 }
 
 /* Samples with labels, then the rest. */
 static lode_status write_position(struct pprof *pprof, uint32_t position, lode_error *error)
 {
-    const struct lode_stacks *stacks = &pprof->stacks;
+    size_t metrics = pprof->stacks.metric_count;
+    memset(pprof->taken, 0, metrics * sizeof *pprof->taken);
     while (pprof->next_labelled < pprof->labelled_count &&
            pprof->labelled[pprof->next_labelled].position == position) {
         uint32_t row = pprof->labelled[pprof->next_labelled++].row;
-        take_row(pprof, position, row);
+        take_row(pprof, row);
         if (has_value(pprof))
             LODE_TRY(write_sample(pprof, position, carried_row(pprof->carried, row)->set, error));
     }
-    for (size_t i = 0; i < stacks->metric_count; i++)
-        pprof->sample[i] = stacks->values[position * stacks->metric_count + i];
+    for (size_t i = 0; i < metrics; i++)
+        pprof->sample[i] = rest_of(pprof->stacks.values[position * metrics + i], pprof->taken[i]);
     return has_value(pprof) ? write_sample(pprof, position, LODE_NO_NUMBER, error) : LODE_OK;
 }
 
@@ -514,7 +532,8 @@ static lode_status write_all(struct pprof *pprof, lode_error *error)
 {
     pprof->carried = lode_stacks_carried(&pprof->stacks);
     pprof->sample = calloc(pprof->stacks.metric_count + 1, sizeof *pprof->sample);
-    LODE_TRY_ALLOC(pprof->sample, error);
+    pprof->taken = calloc(pprof->stacks.metric_count + 1, sizeof *pprof->taken);
+    LODE_TRY_ALLOC(pprof->sample && pprof->taken, error);
     pprof->stacks.job->written.keeps_labels = pprof->carried != NULL;
     pprof->stacks.job->written.has_labels = pprof->carried && !pprof->carried->is_cut;
     lode_status status = lode_stacks_next(&pprof->stacks, error);
@@ -552,6 +571,7 @@ static lode_status run_pprof(struct lode_export *job, lode_error *error)
     free(pprof.link_of);
     free(pprof.labelled);
     free(pprof.sample);
+    free(pprof.taken);
     return status;
 }
 

@@ -62,6 +62,16 @@ def check_made(tap, lode, scratch):
     tap.check(target.read_bytes() == again.read_bytes(), "a second time, nothing changes")
 
 
+def check_large(tap, lode, scratch):
+    """Costs that a database rounds, or that no profile can hold: no sample is made up for the difference."""
+    source, target, label = scratch / "large.pb.gz", scratch / "again.pb.gz", [("user", "ann", 0, "")]
+    for what, values, wanted in (("2^53 + 1", [(1 << 53) + 1], [(1 << 53) + 1]), ("more than 2^63", [9 * 10**18] * 3, [2**63 - 1]), ("usual", [1, 2], [3])):
+        write(source, TYPES[1:2], [(["main"], [value], label) for value in values], ["main"])
+        run(lode, "export", source, "--format", "pprof", "-f", "-o", target)
+        found = facts(target)
+        tap.check(list(found["labels"].values()) == wanted == found["totals"], f"a cost with a label is {what}", [found])
+
+
 def check_corpus(tap, lode, folder, share, scratch):
     files = [path for path in sorted(folder.iterdir()) if path.suffix in (".gz", ".pprof", ".prof", ".pb") and not path.name.startswith("legacy")]
     cases = Share.of_cases().of(files[::share]) or files[:1]
@@ -106,6 +116,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as scratch:
         check_made(tap, options.lode, Path(scratch))
+        check_large(tap, options.lode, Path(scratch))
         if not (corpus() / "pprof").is_dir():
             tap.skip("profiles of the corpus", "there is no corpus")
             return tap.finish()
