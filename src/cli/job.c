@@ -132,7 +132,7 @@ int job_check_alone(const char *command)
         return EXIT_DONE;
     if (started.rank == 0)
         report(
-            "%s, but 'lode %s' does not use MPI, as 'lode build', 'lode merge' and 'lode slice' do: start one "
+            "%s, but 'lode %s' does not use MPI (only 'lode build', 'lode merge' and 'lode slice' do): start one "
             "task, or set LODE_MPI=off if each task has an output of its own",
             describe(&started, tasks, sizeof tasks), command);
     return refuse(&started, EXIT_TROUBLE);

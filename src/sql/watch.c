@@ -9,7 +9,7 @@
 #define GRACE_NS UINT64_C(300000000) /* for a statement to end by itself */
 #define SECOND   UINT64_C(1000000000)
 
-/* Who waits for a reader of rows is not late, but ends by a signal. */
+/* A statement that waits for the reader of its rows is not late, but a signal ends it. */
 static int is_late(sql_watch *w)
 {
     return w->deadline && sql_now() > w->deadline && atomic_load(&w->is_inside);

@@ -183,7 +183,7 @@ void clients_close(clients *all, client *c)
 void clients_begin(clients *all, client *c)
 {
     pthread_mutex_lock(&all->lock);
-    /* Who is not known has spent time since the connection, or the answer before. */
+    /* The time of a stranger began with the connection, or with the end of the last answer. */
     if (c->phase == CLIENT_IDLE)
         c->begun = now_ms();
     c->phase = CLIENT_READING;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which connections may stay, and how long. Clients that have not shown the token share a quarter
- * of the places: who comes when these are taken gets that of the one who has been there longest.
+ * of the connections: if these are taken, a new one ends the oldest of them.
  * A slow client wins no time by sending a byte now and then.
  */
 #ifndef VIEW_CLIENTS_H

@@ -165,7 +165,7 @@ static uint64_t list_sources(char text[SOURCE_TEXT], const source_count *counts)
     return total;
 }
 
-/* Whoever made the measurements chose which files these are: the user has to know. */
+/* The author of the measurements chose these files: the user has to know. */
 static void say_sources(out *o, const lode_build_sources *sources)
 {
     source_counts counts = count_sources(sources);

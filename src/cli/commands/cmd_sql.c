@@ -275,7 +275,7 @@ static int run_text(sql_job *job, const char *statement)
     const char *file = job->options->file ? job->options->file : statement ? NULL : "-";
     char *text = file ? sql_read_file(file) : NULL;
     int status = EXIT_TROUBLE;
-    /* Who waits for what nobody types ends at once. */
+    /* Until here, a signal ends the program at once: it may wait for what nobody types. */
     interrupt_hold();
     begin_json(job);
     if (text || (!file && job->options->script))

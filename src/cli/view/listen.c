@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG 4096 /* who finds no place here tries again after a second */
+#define BACKLOG 4096 /* a client that finds it full tries again after a second */
 #define TRIES   20   /* to find a port that is free for both addresses */
 
 static int listen_at(int family, const void *address, socklen_t size)
@@ -28,7 +28,7 @@ static int listen_at(int family, const void *address, socklen_t size)
         (void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     if (family != AF_UNIX) {
         (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        /* Who has sent nothing takes nobody's place, and who has is read at once. */
+        /* Clients that have sent nothing take no connection; the others are read at once. */
         (void)setsockopt(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT, &quiet, sizeof quiet);
     }
     if (bind(fd, address, size) == 0 && listen(fd, BACKLOG) == 0)
