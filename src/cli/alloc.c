@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void *or_exit(void *memory)
 {
@@ -19,6 +20,11 @@ static void *or_exit(void *memory)
 void *alloc_array(size_t count, size_t element_size)
 {
     return or_exit(calloc(count ? count : 1, element_size));
+}
+
+char *alloc_text(const char *text)
+{
+    return or_exit(strdup(text));
 }
 
 void *alloc_grow(void *array, size_t *capacity, size_t count, size_t element_size)

@@ -104,8 +104,7 @@ static void make_room(cache *k)
 static entry *add_entry(cache *k, const char *key)
 {
     entry *e = alloc_array(1, sizeof *e);
-    e->key = alloc_array(strlen(key) + 1, 1);
-    memcpy(e->key, key, strlen(key));
+    e->key = alloc_text(key);
     push(k, e);
     return e;
 }

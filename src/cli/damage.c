@@ -41,12 +41,6 @@ void damage_begin(void)
     memset(&stores, 0, sizeof stores);
 }
 
-static char *copy_text(const char *text)
-{
-    size_t size = strlen(text) + 1;
-    return memcpy(alloc_array(size, 1), text, size);
-}
-
 static store *store_of(const char *path)
 {
     for (size_t i = 0; i < stores.count; i++)
@@ -54,7 +48,7 @@ static store *store_of(const char *path)
             return &stores.items[i];
     stores.items = alloc_grow(stores.items, &stores.capacity, stores.count, sizeof *stores.items);
     store *s = &stores.items[stores.count++];
-    *s = (store){.path = copy_text(path), .least_opening = LODE_WARNING, .least = LODE_WARNING};
+    *s = (store){.path = alloc_text(path), .least_opening = LODE_WARNING, .least = LODE_WARNING};
     return s;
 }
 
@@ -216,7 +210,7 @@ int damage_is_known(const char *const *paths, size_t count)
 void damage_copied(const char *target)
 {
     free(stores.target);
-    stores.target = copy_text(strcmp(target, "-") == 0 ? "standard output" : target);
+    stores.target = alloc_text(strcmp(target, "-") == 0 ? "standard output" : target);
 }
 
 /* ---- saying it ---- */

@@ -137,7 +137,7 @@ static char *name_of(const compare_job *job, const lode_context *context)
     if (!context)
         return NULL;
     const char *text = label_context_as(&l, context, job->names);
-    char *copy = memcpy(alloc_array(strlen(text) + 1, 1), text, strlen(text) + 1);
+    char *copy = alloc_text(text);
     label_free(&l);
     return copy;
 }

@@ -57,14 +57,20 @@ typedef struct name_set {
     size_t count, capacity;
 } name_set;
 
-static void add_name(name_set *set, const char *name)
+static int is_in(const name_set *set, const char *name)
 {
     for (size_t i = 0; i < set->count; i++)
         if (strcmp(set->names[i], name) == 0)
-            return;
+            return 1;
+    return 0;
+}
+
+static void add_name(name_set *set, const char *name)
+{
+    if (is_in(set, name))
+        return;
     set->names = alloc_grow(set->names, &set->capacity, set->count, sizeof *set->names);
-    char *copy = alloc_array(strlen(name) + 1, 1);
-    set->names[set->count++] = strcpy(copy, name);
+    set->names[set->count++] = alloc_text(name);
 }
 
 static void free_names(name_set *set)
@@ -111,14 +117,6 @@ static int compare_names(const void *left, const void *right)
 {
     const char *const *a = left, *const *b = right;
     return strcmp(*a, *b);
-}
-
-static int is_in(const name_set *set, const char *name)
-{
-    for (size_t i = 0; i < set->count; i++)
-        if (strcmp(set->names[i], name) == 0)
-            return 1;
-    return 0;
 }
 
 /* "a, b and 3 more" */

@@ -113,7 +113,7 @@ static char *first_cell(const sql_job *job, const char *text, int *is_text)
         *is_text = cell.type == SQL_TEXT;
         snprintf(number, sizeof number, "%" PRId64, cell.integer);
         if ((*is_text && is_plain(cell.text)) || cell.type == SQL_INTEGER)
-            result = strdup(*is_text ? cell.text : number);
+            result = alloc_text(*is_text ? cell.text : number);
     }
     sql_finish(statement);
     return result;
@@ -151,7 +151,7 @@ static void show(const sql_job *job, size_t number, const sql_question *question
 /* Leaves out what asks for a metric or a name that the stores do not have. */
 static void consider(const sql_job *job, size_t number, const sql_question *question, const char *metric)
 {
-    fitting names = {metric ? strdup(metric) : NULL, NULL};
+    fitting names = {metric ? alloc_text(metric) : NULL, NULL};
     char *quoted = metric ? quote(metric) : NULL;
     int is_text = 0, fits = metric || !strstr(question->text, metric_mark);
     if (fits && question->fit) {

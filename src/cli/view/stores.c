@@ -52,20 +52,17 @@ static void keep_problem(void *user, const char *text)
 
 int view_add_store(view_server *server, const char *path)
 {
-    view_store *store = &server->stores[server->store_count];
     if (server->store_count == VIEW_STORES_MAX)
         return report("'lode view' takes at most %d stores", VIEW_STORES_MAX);
+    view_store *store = &server->stores[server->store_count++];
     *store = (view_store){.state = VIEW_OPENING};
-    server->store_count++;
     /* The message is for the page, too. */
     host h = {.user = store, .on_message = keep_problem};
     host_set(&h);
     int status = find_store(store, path);
     host_set(NULL);
-    if (!store->path) {
-        store->path = alloc_array(strlen(path) + 1, 1);
-        memcpy(store->path, path, strlen(path));
-    }
+    if (!store->path)
+        store->path = alloc_text(path);
     if (status == EXIT_DONE)
         return EXIT_DONE;
     store->state = VIEW_FAILED;
