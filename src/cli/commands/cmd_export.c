@@ -38,14 +38,10 @@ static const char *const compression_choices[] = {"auto", "none", "gzip", "zstd"
 static int is_named(const char *path, const char *names)
 {
     const char *slash = strrchr(path, '/');
-    for (const char *at = names; *at; at += strspn(at, " ")) {
-        char pattern[64];
-        size_t length = strcspn(at, " ");
-        snprintf(pattern, sizeof pattern, "%.*s", (int)length, at);
-        at += length;
+    char pattern[EXPORT_NAME_SIZE];
+    while (export_next_name(&names, pattern))
         if (fnmatch(pattern, slash ? slash + 1 : path, FNM_CASEFOLD) == 0)
             return 1;
-    }
     return 0;
 }
 

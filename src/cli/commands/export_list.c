@@ -21,19 +21,25 @@ enum {
     COMPRESSIONS = sizeof compressions / sizeof *compressions
 };
 
+int export_next_name(const char **names, char pattern[EXPORT_NAME_SIZE])
+{
+    size_t length = strcspn(*names, " ");
+    snprintf(pattern, EXPORT_NAME_SIZE, "%.*s", (int)length, *names);
+    *names += length;
+    *names += strspn(*names, " ");
+    return length > 0;
+}
+
 static void write_format(out *o, const lode_export_info *info)
 {
+    char pattern[EXPORT_NAME_SIZE];
     json_object(o, NULL);
     json_text(o, "name", info->name);
     json_text(o, "description", info->description);
     json_text(o, "suffix", info->suffix);
     json_array(o, "names");
-    for (const char *at = info->names; *at; at += strspn(at, " ")) {
-        char pattern[64];
-        snprintf(pattern, sizeof pattern, "%.*s", (int)strcspn(at, " "), at);
+    for (const char *rest = info->names; export_next_name(&rest, pattern);)
         json_text(o, NULL, pattern);
-        at += strcspn(at, " ");
-    }
     json_array_end(o);
     json_array(o, "holds");
     for (size_t i = 0; i < PARTS; i++)

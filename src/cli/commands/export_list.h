@@ -5,6 +5,12 @@
 
 #include "output/out.h"
 
+enum {
+    EXPORT_NAME_SIZE = 64
+};
+
+/* Takes the next pattern off the usual file names of a format; 0: there are no more. */
+int export_next_name(const char **names, char pattern[EXPORT_NAME_SIZE]);
 /* Returns the exit status. */
 int export_list(out *o);
 
