@@ -114,11 +114,11 @@ static void add_metric(text_list *list, const char *name)
         list->items[list->count++] = name;
 }
 
-/* What the first database has: the default metric, and exact ones; recordings count calls. */
+/* What is judged by default: a metric, and what is exact in the first database or in recordings. */
 typedef struct exact_metrics {
-    lode_database *db;
-    const char *time; /* NULL: let the stores decide */
-    text_list names;
+    lode_database *db; /* NULL: not all stores are databases */
+    const char *time;  /* NULL: let the stores decide */
+    int has_calls;
 } exact_metrics;
 
 static int is_database(const char *path)
@@ -134,17 +134,22 @@ static void find_exact(exact_metrics *exact, const char *const *paths, size_t co
         databases += (size_t)is_database(paths[i]);
     if (databases == 0) {
         exact->time = "time";
-        add_metric(&exact->names, "calls");
+        exact->has_calls = 1;
     }
-    if (databases < count || lode_database_open(&exact->db, paths[0], NULL) != LODE_OK)
-        return;
     const lode_metric *metric;
-    if (lode_database_default_metric(exact->db, &metric, NULL) == LODE_OK)
+    if (databases == count && lode_database_open(&exact->db, paths[0], NULL) == LODE_OK &&
+        lode_database_default_metric(exact->db, &metric, NULL) == LODE_OK)
         exact->time = lode_metric_name(metric);
-    for (uint32_t i = 0; i < lode_database_metric_count(exact->db); i++) {
+}
+
+static void add_exact(text_list *list, const exact_metrics *exact)
+{
+    if (exact->has_calls)
+        add_metric(list, "calls");
+    for (uint32_t i = 0; exact->db && i < lode_database_metric_count(exact->db); i++) {
         const char *name = lode_metric_name(lode_database_metric(exact->db, i));
         if (side_is_counted(name))
-            add_metric(&exact->names, name);
+            add_metric(list, name);
     }
 }
 
@@ -168,8 +173,7 @@ static void choose_metrics(gate_job *job, shared_options *shared, const exact_me
         return;
     if (exact->time)
         add_metric(&shared->metrics, exact->time);
-    for (size_t i = 0; i < exact->names.count; i++)
-        add_metric(&shared->metrics, exact->names.items[i]);
+    add_exact(&shared->metrics, exact);
 }
 
 /* ---- the comparison ---- */
