@@ -31,7 +31,7 @@ enum {
  * the more its stacks have in common. A byte of a gzip file counts as no more than 8.
  */
 enum {
-    LODE_IMPORT_FLOOR = 1 << 17, /* contexts; cells */
+    LODE_IMPORT_FLOOR = 1 << 18, /* contexts; cells */
     LODE_IMPORT_CONTEXT = 5,     /* bytes for each context more */
     LODE_IMPORT_CELL = 1,        /* bytes for each cell more */
     LODE_IMPORT_PACKED = 8       /* bytes that a packed one counts for */

@@ -17,7 +17,7 @@
 enum {
     MOST_MILLISECONDS = 4000,
     MOST_MEGABYTES = 300,
-    DEPTH = (1 << 17) + 1
+    DEPTH = (1 << 18) + 1
 };
 
 static const char sound[] = "# made by hand\nmain;f;g 7\nmain;f 5\nmain;h 0\n";

@@ -14,7 +14,7 @@
 
 enum {
     BYTES_MOST = 1 << 30,     /* unpacked */
-    DEPTH_MOST = 1 << 17,     /* frames of one stack */
+    DEPTH_MOST = 1 << 18,     /* frames of one stack */
     DESCRIBED_MOST = 1 << 12, /* bytes of comments */
     PROBED = 1 << 16,         /* bytes that are looked at */
     PROBED_LINES = 100,       /* lines that are looked at */

@@ -26,7 +26,7 @@ enum {
     PPROF_STRINGS_FLOOR = 1 << 16, /* strings, and how many bytes each further one takes */
     PPROF_STRING_BYTES = 3,
     PPROF_FRAMES_FEW = 8,        /* of a location: visited again and again */
-    PPROF_DEPTH_MOST = 1 << 17,  /* contexts of one sample */
+    PPROF_DEPTH_MOST = 1 << 18,  /* contexts of one sample */
     PPROF_LABELS_MOST = 1 << 16, /* different labels that are counted */
     PPROF_FIELDS = 16            /* numbers of fields of a profile */
 };
