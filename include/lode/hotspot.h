@@ -4,6 +4,7 @@
 #define LODE_HOTSPOT_H
 
 #include <lode/cost.h>
+#include <lode/kind.h>
 #include <lode/match.h>
 
 LODE_BEGIN_DECLS
@@ -17,7 +18,7 @@ typedef enum lode_group_by {
     /* as by line, but the cost of a function without lines is at the line of its definition */
     LODE_BY_SOURCE_LINE,
     LODE_BY_SYMBOL, /* functions with one name, module, address and location */
-    LODE_BY_KIND    /* functions of one lode_kind (lode/kind.h): that of `sample` */
+    LODE_BY_KIND    /* functions of one lode_kind (lode/kind.h) */
 } lode_group_by;
 
 typedef enum lode_hotspot_sort {
@@ -45,6 +46,7 @@ typedef struct lode_hotspot {
     const lode_context *sample;
     /* by function or kind: how many there are; file, line, module: those of all, or not set */
     uint32_t functions;
+    uint64_t kind; /* by kind: a lode_kind */
 } lode_hotspot;
 
 typedef struct lode_hotspots lode_hotspots;
@@ -53,12 +55,13 @@ typedef struct lode_hotspot_options {
     size_t size;
     lode_group_by by;
     lode_hotspot_sort sort;
-    lode_name_form names;      /* by function: the names that are compared, and sorted by */
-    const lode_filter *filter; /* by function or symbol: functions to show; NULL: all */
+    lode_name_form names;         /* by function: the names that are compared, and sorted by */
+    const lode_filter *filter;    /* by function or symbol: functions to show; NULL: all */
+    const lode_kind_rules *kinds; /* by kind: rules that decide first; NULL: none */
 } lode_hotspot_options;
 #define LODE_HOTSPOT_OPTIONS_INIT                                                                            \
     {                                                                                                        \
-        sizeof(lode_hotspot_options), LODE_BY_FUNCTION, LODE_SORT_EXCLUSIVE, LODE_NAME_FULL, NULL            \
+        sizeof(lode_hotspot_options), LODE_BY_FUNCTION, LODE_SORT_EXCLUSIVE, LODE_NAME_FULL, NULL, NULL      \
     }
 
 /* Rows with any cost, sorted; ties in the order of names. MT: any thread. */

@@ -139,6 +139,13 @@ LODE_API void lode_kind_rules_free(lode_kind_rules *rules);
 LODE_API lode_activity lode_activity_of(const lode_kind_rules *rules, const char *module, const char *name);
 /* The effect of its calls. MT: any thread. */
 LODE_API lode_effect lode_effect_of(const lode_kind_rules *rules, const char *module, const char *name);
+/*
+ * What decided about the function that a context begins or is in, for people, as in lode/name.h:
+ * "name std::thread::join", "module libc.so*", "line 3: pool_*" (of the rules of the user), or "no
+ * rule". `activity` and `effect` get what it is. MT: any thread.
+ */
+LODE_API size_t lode_kind_reason(const lode_kind_rules *rules, const lode_context *context,
+                                 lode_activity *activity, lode_effect *effect, char *buffer, size_t capacity);
 
 LODE_END_DECLS
 #endif

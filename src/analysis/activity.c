@@ -4,6 +4,7 @@
 
 #include "analysis/key.h"
 #include "base/error.h"
+#include "base/label.h"
 #include <stdlib.h>
 
 static const struct {
@@ -78,27 +79,53 @@ lode_activity lode_effect_activity(int effect)
 struct lode_decision lode_decide_call(const lode_kind_rules *rules, const lode_function *function)
 {
     const char *module = function->module ? function->module->path : NULL;
-    struct lode_decision decision = lode_decide(rules, module, function->name, false);
-    if (decision.activity != LODE_ACTIVITY_OWN || decision.decided == LODE_DECIDED_USER ||
-        !function->is_stub || function->name == NULL)
-        return decision;
-    decision = lode_decide_names(NULL, function->name, true);
-    if (decision.activity == LODE_ACTIVITY_OWN)
+    struct lode_decision decision = lode_decide(rules, module, function->name, function->is_stub);
+    if (function->is_stub && decision.decided == LODE_DECIDED_DEFAULT)
         decision.activity = LODE_ACTIVITY_LIB;
     return decision;
 }
 
-lode_activity lode_activity_of_context(const lode_kind_rules *rules, const lode_context *context)
+static struct lode_decision decide_context(const lode_kind_rules *rules, const lode_context *context)
 {
     while (!begins_function(context))
         context = lode_context_parent(context);
     if (context->lexical == LODE_LEXICAL_ENTRY || context->lexical == LODE_LEXICAL_GLOBAL)
-        return LODE_ACTIVITY_OWN;
+        return (struct lode_decision){.activity = LODE_ACTIVITY_OWN};
     const lode_function *function = context->function;
     if (function && (function->module || context->module == NULL))
-        return lode_decide_call(rules, function).activity;
-    return lode_activity_of(rules, context->module ? context->module->path : NULL,
-                            function ? function->name : NULL);
+        return lode_decide_call(rules, function);
+    return lode_decide(rules, context->module ? context->module->path : NULL,
+                       function ? function->name : NULL, false);
+}
+
+lode_activity lode_activity_of_context(const lode_kind_rules *rules, const lode_context *context)
+{
+    return decide_context(rules, context).activity;
+}
+
+size_t lode_kind_reason(const lode_kind_rules *rules, const lode_context *context, lode_activity *activity,
+                        lode_effect *effect, char *buffer, size_t capacity)
+{
+    struct lode_label label = {buffer, capacity, 0};
+    struct lode_decision decision = decide_context(rules, context);
+    *activity = decision.activity;
+    *effect = decision.effect;
+    switch (decision.decided) {
+    case LODE_DECIDED_USER:
+        lode_label_format(&label, "line %u: ", decision.line);
+        break;
+    case LODE_DECIDED_NAME:
+        lode_label_text(&label, "name ");
+        break;
+    case LODE_DECIDED_MODULE:
+        lode_label_text(&label, "module ");
+        break;
+    case LODE_DECIDED_DEFAULT:
+        lode_label_text(&label, "no rule");
+        break;
+    }
+    lode_label_bytes(&label, decision.word.bytes, decision.word.length);
+    return lode_label_end(&label);
 }
 
 /* ---- paths ---- */

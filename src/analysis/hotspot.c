@@ -2,6 +2,7 @@
 /* Costs by function, line, loop, module, file or kind of function. */
 #include "analysis/hotspot.h"
 
+#include "analysis/activity.h"
 #include "analysis/cost.h"
 #include "analysis/key.h"
 #include "base/arena.h"
@@ -235,7 +236,7 @@ static lode_status add_row(struct grouping *self, const lode_hotspot *names, con
     if (self->given)
         LODE_TRY(self->given->find(self->given->user, context, names, &key, error));
     else if (has_keys)
-        key = lode_kind_of_context(context);
+        key = lode_activity_kind((int)lode_activity_of_context(self->options.kinds, context));
     *out = !merges ? NO_ROW : has_keys ? find_given(self, key, &hash) : find_name(self, context, &hash);
     if (*out != NO_ROW) {
         join_row(&LODE_ARRAY_AT(&self->rows, struct row, *out)->hotspot, names);
@@ -251,6 +252,7 @@ static lode_status add_row(struct grouping *self, const lode_hotspot *names, con
     row->hotspot.functions = is_by_function(self) || self->by == LODE_BY_KIND ? names->functions : 0;
     row->is_hidden = is_hidden;
     row->key = key;
+    row->hotspot.kind = self->by == LODE_BY_KIND ? key : LODE_KIND_OWN;
     return LODE_OK;
 }
 
@@ -567,7 +569,7 @@ size_t lode_hotspot_label(const lode_hotspot *hotspot, lode_group_by by, char *b
             lode_label_format(&label, ":%" PRIu32, hotspot->line);
         break;
     case LODE_BY_KIND:
-        lode_label_text(&label, lode_kind_title((int)lode_kind_of_context(hotspot->sample)));
+        lode_label_text(&label, lode_kind_title((int)hotspot->kind));
         break;
     case LODE_BY_FUNCTION:
     case LODE_BY_SYMBOL:

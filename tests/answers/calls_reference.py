@@ -27,19 +27,16 @@ def is_stub(function, slots):
 @functools.lru_cache(None)
 def activity_of(function, slots):
     name = function.symbol
-    found = kinds.activity(function.module or None, name)
+    found = kinds.activity(function.module or None, name, is_stub(function, slots))
     if found == "own" and is_stub(function, slots):
-        found = kinds.activity(None, name, True)
-        found = "lib" if found == "own" else found
+        found = "lib"
     return "own" if name and BODY.search(name) else found
 
 
 @functools.lru_cache(None)
 def effect_of(function, slots):
     name = function.symbol
-    if kinds.activity(function.module or None, name) == "own" and is_stub(function, slots):
-        return kinds.effect(None, name, True)
-    return "none" if name and BODY.search(name) else kinds.effect(function.module or None, name)
+    return "none" if name and BODY.search(name) else kinds.effect(function.module or None, name, is_stub(function, slots))
 
 
 def path_of(path, slots):

@@ -61,11 +61,20 @@ def top_names(answer, tracks, names="raw", shows=lambda function: True):
 
 def kind_of(function):
     """Calls of library functions are part of system libraries, unless a rule knows more."""
-    found = kinds.kind(function.module or None, function.raw)
-    if found != "own" or not function.is_stub:
-        return found
-    known = kinds.kind(None, function.raw, True)
-    return "system" if known == "own" else known
+    found = kinds.kind(function.module or None, function.raw, function.is_stub)
+    return "system" if function.is_stub and found == "own" else found
+
+
+def top_list(answer, tracks):
+    """Rows of `top --by kind --list`: what functions do. Those without calls that took time have none."""
+    wanted = {}
+    for call, _ in reference.all_calls(tracks):
+        function = call.function
+        activity, effect = (ask(function.module or None, function.raw, function.is_stub) for ask in (kinds.activity, kinds.effect))
+        is_lib = function.is_stub and activity == "own"
+        wanted[function.raw, function.module or None] = kind_of(function), "lib" if is_lib else activity, effect
+    found = {(row["name"], row["module"]): (row["kind"], row["activity"], row["effect"]) for row in answer["rows"]}
+    return len(found), [f"top --list: {key}: {row}, not {wanted.get(key)}" for key, row in found.items() if row != wanted.get(key)]
 
 
 def top_kinds(answer, tracks):

@@ -66,7 +66,8 @@ def report(program, recording, words, results):
 def functions(program):
     for recording in recordings(program):
         results = [compare.top(ask(program, "top", recording, "--sort", "self", "--by", "symbol"), recording.tracks),
-                   compare.top_kinds(ask(program, "top", recording, "--by", "kind"), recording.tracks)]
+                   compare.top_kinds(ask(program, "top", recording, "--by", "kind"), recording.tracks),
+                   compare.top_list(ask(program, "top", recording, "--by", "kind", "--list", "*"), recording.tracks)]
         for names in ("raw", "simple", "full"):
             answer = ask(program, "top", recording, "--sort", "self", "--names", names)
             results.append(compare.top_names(answer, recording.tracks, names))

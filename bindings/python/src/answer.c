@@ -36,6 +36,8 @@ static const char *kind_of_row(const lode_hotspot *row, lode_group_by by)
     if (by == LODE_BY_MODULE || by == LODE_BY_FILE || (is_inside && !row->function) ||
         (is_by_function(by) && row->functions > 1 && !row->module))
         return NULL;
+    if (by == LODE_BY_KIND)
+        return lode_kind_name((int)row->kind);
     return lode_kind_name(
         (int)(is_inside ? lode_kind_of_function(row->function) : lode_kind_of_context(row->sample)));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
 #include "commands/costs.h"
+#include "commands/diagnose.h"
 #include "commands/groups.h"
 #include "commands/recording.h"
 #include "commands/top_metrics.h"
@@ -16,6 +17,7 @@ typedef struct top_options {
     shared_options shared;
     const char *by; /* one of by_choices, else kinds of ids */
     const char *callers, *callees;
+    const char *list, *kinds;
 } top_options;
 
 static const char *const by_choices[] = {"function", "line",   "loop", "module",
@@ -157,6 +159,14 @@ static void print_rows(out *o, const lode_hotspots *rows, lode_group_by by, cons
     label_free(&l);
 }
 
+/* What --list and --kinds ask for. */
+static top_list list_of(const invocation *call, const lode_kind_rules *kinds)
+{
+    const top_options *options = call->options;
+    return (top_list){call->operands[0], options->list, kinds, call->shared->limit,
+                      names_of_databases(call->shared->names)};
+}
+
 static lode_hotspot_options hotspot_options(const invocation *call, const lode_filter *filter)
 {
     lode_hotspot_options asked = LODE_HOTSPOT_OPTIONS_INIT;
@@ -175,11 +185,16 @@ static int print_metrics(const invocation *call, session *s, const lode_filter *
     return top_metrics(call, s, &asked, name_of_by((lode_group_by)asked.by));
 }
 
-static int print_top(const invocation *call, session *s, const lode_cost *cost, const lode_filter *filter)
+static int print_top(const invocation *call, session *s, const lode_cost *cost, const lode_filter *filter,
+                     const lode_kind_rules *kinds)
 {
     lode_hotspot_options asked = hotspot_options(call, filter);
     lode_group_by by = (lode_group_by)asked.by;
     lode_hotspots *rows = NULL;
+    top_list list = list_of(call, kinds);
+    if (list.name)
+        return top_list_print(call->out, &list, cost);
+    asked.kinds = kinds;
     if (session_hotspots(s, cost, &asked, &rows) != EXIT_DONE)
         return EXIT_TROUBLE;
     out_begin(call->out, SCHEMA_TOP_DATABASE, s->path);
@@ -191,7 +206,7 @@ static int print_top(const invocation *call, session *s, const lode_cost *cost, 
     return EXIT_DONE;
 }
 
-static int top_database(const invocation *call)
+static int top_database(const invocation *call, const lode_kind_rules *kinds)
 {
     session s;
     lode_cost *cost = NULL;
@@ -201,6 +216,9 @@ static int top_database(const invocation *call)
                       call->operands[0], sort_choices[call->shared->sort]);
     int status = session_open_metrics(&s, call->operands[0], call->shared);
     int is_one = s.metrics.count == 0 || s.metric;
+    const top_options *options = call->options;
+    if (status == EXIT_DONE && !is_one && (options->list || kinds))
+        status = report("--list and --kinds take one metric (see 'lode help top')");
     if (status == EXIT_DONE && is_one)
         status = session_cost(&s, &cost);
     if (status == EXIT_DONE)
@@ -208,7 +226,7 @@ static int top_database(const invocation *call)
     if (status == EXIT_DONE && !is_one)
         status = print_metrics(call, &s, filter);
     if (status == EXIT_DONE && is_one)
-        status = print_top(call, &s, cost, filter);
+        status = print_top(call, &s, cost, filter, kinds);
     lode_filter_close(filter);
     session_free_cost(cost);
     session_close(&s);
@@ -224,6 +242,8 @@ static int top_usage(const invocation *call)
     if ((call->shared->include.count || call->shared->exclude.count) &&
         !(find_by(options, &by) && is_by_function(by)))
         return report("--include and --exclude are for --by function and --by symbol (see 'lode help top')");
+    if ((options->list || options->kinds) && !(find_by(options, &by) && by == LODE_BY_KIND))
+        return report("%s is for --by kind (see 'lode help top')", options->list ? "--list" : "--kinds");
     const char *meant = find_by(options, &by)
                             ? NULL
                             : suggest(options->by, by_choices, sizeof by_choices / sizeof *by_choices - 1);
@@ -235,7 +255,7 @@ static int top_usage(const invocation *call)
     return EXIT_DONE;
 }
 
-static int print_kinds(const invocation *call)
+static int print_kinds(const invocation *call, const lode_kind_rules *kinds)
 {
     const top_options *options = call->options;
     int sort = sort_orders[call->shared->sort].database;
@@ -245,10 +265,11 @@ static int print_kinds(const invocation *call)
     if (sort == NOT_OF_DATABASES)
         return report("--sort %s is not for --by kind (see 'lode help top')",
                       sort_choices[call->shared->sort]);
-    return top_kinds(call, (lode_hotspot_sort)sort);
+    top_list list = list_of(call, kinds);
+    return top_kinds(call, (lode_hotspot_sort)sort, &list);
 }
 
-static int run_top(const invocation *call)
+static int run_with(const invocation *call, const lode_kind_rules *kinds)
 {
     const top_options *options = call->options;
     lode_filter *filter = NULL;
@@ -256,10 +277,10 @@ static int run_top(const invocation *call)
                                 .sort = sort_orders[call->shared->sort].database == LODE_SORT_NAME};
     lode_group_by by = LODE_BY_FUNCTION;
     if (call->kind == LODE_STORE_DATABASE)
-        return find_by(options, &by) ? top_database(call) : groups_database(call, &question);
+        return find_by(options, &by) ? top_database(call, kinds) : groups_database(call, &question);
     int is_known = find_by(options, &by);
     if (is_known && by == LODE_BY_KIND)
-        return print_kinds(call);
+        return print_kinds(call, kinds);
     int status = is_known && is_by_function(by)
                      ? filter_open(&filter, call->shared)
                      : report("%s is a recording; --by %s is for databases (see 'lode help top')",
@@ -275,10 +296,23 @@ static int run_top(const invocation *call)
     return status;
 }
 
+static int run_top(const invocation *call)
+{
+    const top_options *options = call->options;
+    lode_kind_rules *kinds = NULL;
+    int status = diagnose_open_kinds(&kinds, options->kinds);
+    if (status == EXIT_DONE)
+        status = run_with(call, kinds);
+    lode_kind_rules_free(kinds);
+    return status;
+}
+
 static const option_spec top_own[] = {
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", by_choices, offsetof(top_options, by)},
+    {"list", 0, OPTION_TEXT, "NAME", NULL, offsetof(top_options, list)},
+    {"kinds", 0, OPTION_TEXT, "FILE", NULL, offsetof(top_options, kinds)},
     {0},
 };
 

@@ -4,6 +4,7 @@
 #define CLI_RECORDING_H
 
 #include "command.h"
+#include "commands/top_list.h"
 #include "rec_session.h"
 
 /* `lode info` on recordings. */
@@ -61,7 +62,7 @@ typedef struct top_settings {
 } top_settings;
 
 int top_recording(const invocation *call, const top_settings *settings);
-/* The same by kind of function. */
-int top_kinds(const invocation *call, lode_hotspot_sort sort);
+/* The same by kind of function, or which rule decides about functions. */
+int top_kinds(const invocation *call, lode_hotspot_sort sort, top_list *list);
 
 #endif

@@ -60,20 +60,33 @@ static void print_kinds(out *o, rec_session *s, const lode_cost *cost, const lod
     label_free(&l);
 }
 
-int top_kinds(const invocation *call, lode_hotspot_sort sort)
+static int compute_kinds(const invocation *call, rec_session *s, const lode_cost *cost,
+                         const lode_hotspot_options *asked)
 {
-    rec_session s;
     lode_hotspots *rows = NULL;
     lode_error error = {0};
+    if (lode_hotspots_select(&rows, cost, asked, &error) != LODE_OK)
+        return rec_error(s, &error);
+    print_kinds(call->out, s, cost, rows);
+    lode_hotspots_free(rows);
+    return EXIT_DONE;
+}
+
+int top_kinds(const invocation *call, lode_hotspot_sort sort, top_list *list)
+{
+    rec_session s;
+    lode_hotspot_options asked = LODE_HOTSPOT_OPTIONS_INIT;
+    asked.by = LODE_BY_KIND;
+    asked.sort = sort;
+    asked.kinds = list->kinds;
     int status = rec_open_slice(&s, call->operands[0], call->shared);
     const lode_calltree *tree = status == EXIT_DONE ? rec_calltree(&s) : NULL;
-    status = tree ? EXIT_DONE : EXIT_TROUBLE;
-    if (status == EXIT_DONE &&
-        lode_hotspots_compute(&rows, lode_calltree_cost(tree), LODE_BY_KIND, sort, &error) != LODE_OK)
-        status = rec_error(&s, &error);
-    if (status == EXIT_DONE)
-        print_kinds(call->out, &s, lode_calltree_cost(tree), rows);
-    lode_hotspots_free(rows);
+    if (tree == NULL)
+        status = EXIT_TROUBLE;
+    else if (list->name)
+        status = top_list_print(call->out, list, lode_calltree_cost(tree));
+    else
+        status = compute_kinds(call, &s, lode_calltree_cost(tree), &asked);
     rec_close(&s);
     return status;
 }

@@ -152,6 +152,8 @@ const char *kind_of_hotspot(const lode_hotspot *hotspot, lode_group_by by)
     int is_by_name = by == LODE_BY_FUNCTION || by == LODE_BY_SYMBOL;
     if (is_by_name && hotspot->functions > 1 && hotspot->module == NULL)
         return NULL;
+    if (by == LODE_BY_KIND)
+        return lode_kind_name((int)hotspot->kind);
     return lode_kind_name(
         (int)(is_inside ? lode_kind_of_function(hotspot->function) : lode_kind_of_context(hotspot->sample)));
 }
