@@ -47,7 +47,7 @@ static const struct rule rules[] = {
 #define RULE_COUNT (sizeof rules / sizeof *rules)
 
 /* Goes back to the last "*" only, so that time is at most the product of both lengths. */
-static bool matches(struct lode_text pattern, struct lode_text text)
+static bool match_all(struct lode_text pattern, struct lode_text text)
 {
     size_t i = 0, at = 0, from = 0, star = SIZE_MAX;
     while (i < text.length) {
@@ -70,6 +70,14 @@ static bool matches(struct lode_text pattern, struct lode_text text)
     return at == pattern.length;
 }
 
+/* The same; most patterns begin with another letter than the text. */
+static inline bool matches(struct lode_text pattern, struct lode_text text)
+{
+    char first = pattern.length ? pattern.bytes[0] : '*';
+    bool can_match = first == '*' || first == '?' || (text.length && first == text.bytes[0]);
+    return can_match && match_all(pattern, text);
+}
+
 static struct lode_text text_of(const char *string)
 {
     return (struct lode_text){string, strnlen(string, LODE_NAME_COMPARED)};
@@ -84,6 +92,7 @@ bool lode_activity_matches(const char *pattern, struct lode_text text)
 
 enum {
     WORDS_MAX = 8192,
+    PATTERNS_MAX = 1024,
     SLOTS = 16384 /* a power of two, at least twice as many */
 };
 
@@ -96,9 +105,10 @@ struct word {
 /* Made once of the rules, and never changed then. */
 static struct {
     struct word words[WORDS_MAX];
-    uint16_t slots[SLOTS];        /* names and scopes: index of the word + 1 */
-    uint16_t patterns[WORDS_MAX]; /* indices of others, in the order of the rules */
-    size_t word_count, pattern_count;
+    uint16_t slots[SLOTS]; /* names and scopes: index of the word + 1 */
+    /* Indices of others, in the order of the rules. */
+    uint16_t patterns[PATTERNS_MAX], whole[PATTERNS_MAX], modules[PATTERNS_MAX];
+    size_t word_count, pattern_count, whole_count, module_count;
 } index_of;
 static pthread_once_t index_once = PTHREAD_ONCE_INIT;
 
@@ -129,20 +139,35 @@ static bool is_name_or_scope(struct lode_text word)
     return mark == NULL || (mark == word.bytes + word.length - 1 && word.length > 3 && mark[-1] == ':');
 }
 
-static void add_word(struct lode_text text, uint16_t rule)
+static void add_slot(struct lode_text text, uint16_t number)
 {
-    if (index_of.word_count == WORDS_MAX)
-        return; /* a test compares what was added with the rules */
-    uint16_t number = (uint16_t)index_of.word_count++;
-    index_of.words[number] = (struct word){text, rule};
-    if (!is_name_or_scope(text)) {
-        index_of.patterns[index_of.pattern_count++] = number;
-        return;
-    }
     size_t slot = slot_of(text);
     while (index_of.slots[slot])
         slot = (slot + 1) & (SLOTS - 1);
     index_of.slots[slot] = (uint16_t)(number + 1);
+}
+
+static void add_pattern(uint16_t *list, size_t *count, uint16_t number)
+{
+    if (*count < PATTERNS_MAX)
+        list[(*count)++] = number;
+}
+
+/* A test looks for every word, so that nothing is lost for lack of space. */
+static void add_word(struct lode_text text, uint16_t rule)
+{
+    if (index_of.word_count == WORDS_MAX)
+        return;
+    uint16_t number = (uint16_t)index_of.word_count++;
+    index_of.words[number] = (struct word){text, rule};
+    if (rules[rule].section == SECTION_WORD)
+        add_pattern(index_of.whole, &index_of.whole_count, number);
+    else if (rules[rule].section < SECTION_INSIDE)
+        add_pattern(index_of.modules, &index_of.module_count, number);
+    else if (is_name_or_scope(text))
+        add_slot(text, number);
+    else
+        add_pattern(index_of.patterns, &index_of.pattern_count, number);
 }
 
 /* The next of words that blanks separate; empty: there is none. */
@@ -157,11 +182,12 @@ static struct lode_text next_word(const char **at)
 static void make_index(void)
 {
     for (size_t i = 0; i < RULE_COUNT; i++) {
-        if (rules[i].section < SECTION_INSIDE)
-            continue;
         const char *at = rules[i].words;
-        for (struct lode_text word; (word = next_word(&at)).length;)
-            add_word(word, (uint16_t)i);
+        if (rules[i].section < SECTION_INSIDE)
+            add_word(text_of(at), (uint16_t)i);
+        else
+            for (struct lode_text word; (word = next_word(&at)).length;)
+                add_word(word, (uint16_t)i);
     }
 }
 
@@ -226,12 +252,16 @@ static struct found find_name(struct lode_text name, struct lode_text plain, con
 
 static struct found find_pattern(struct lode_text name, struct lode_text other, const struct place *place)
 {
+    const struct rule *rule = NULL;
+    bool is_here = false;
     for (size_t i = 0; i < index_of.pattern_count; i++) {
         const struct word *word = &index_of.words[index_of.patterns[i]];
-        const struct rule *rule = &rules[word->rule];
-        bool is_here =
-            matches(word->text, other) || (rule->section == SECTION_ANYWHERE && matches(word->text, name));
-        if (is_here && applies(rule, place))
+        if (rule != &rules[word->rule]) {
+            rule = &rules[word->rule];
+            is_here = applies(rule, place);
+        }
+        if (is_here &&
+            (matches(word->text, other) || (rule->section == SECTION_ANYWHERE && matches(word->text, name))))
             return (struct found){rule, word->text};
     }
     return (struct found){0};
@@ -242,16 +272,17 @@ static struct found find_symbol(const struct lode_symbol *symbol, const struct p
     char buffer[LODE_NAME_COMPARED];
     struct lode_text plain = lode_plain_name(symbol->name);
     struct lode_text scoped = lode_scoped_name(symbol->name, buffer, sizeof buffer);
-    (void)pthread_once(&index_once, make_index);
     struct found found = scoped.length ? find_scoped(scoped, place) : find_name(symbol->name, plain, place);
     return found.rule ? found : find_pattern(symbol->name, scoped.length ? scoped : plain, place);
 }
 
-static struct found find_whole(enum section section, struct lode_text name)
+static struct found find_whole(struct lode_text name)
 {
-    for (size_t i = 0; i < RULE_COUNT; i++)
-        if (rules[i].section == section && lode_activity_matches(rules[i].words, name))
-            return (struct found){&rules[i], text_of(rules[i].words)};
+    for (size_t i = 0; i < index_of.whole_count; i++) {
+        const struct word *word = &index_of.words[index_of.whole[i]];
+        if (matches(word->text, name))
+            return (struct found){&rules[word->rule], word->text};
+    }
     return (struct found){0};
 }
 
@@ -259,11 +290,10 @@ static struct found find_whole(enum section section, struct lode_text name)
 static struct found find_module(const char *path)
 {
     struct lode_text whole = text_of(path), last = text_of(lode_path_tail(path));
-    for (size_t i = 0; i < RULE_COUNT; i++) {
-        bool is_path = rules[i].words[0] == '/';
-        if ((rules[i].section == SECTION_MODULE || rules[i].section == SECTION_MIXED) &&
-            lode_activity_matches(rules[i].words, is_path ? whole : last))
-            return (struct found){&rules[i], text_of(rules[i].words)};
+    for (size_t i = 0; i < index_of.module_count; i++) {
+        const struct word *word = &index_of.words[index_of.modules[i]];
+        if (matches(word->text, word->text.bytes[0] == '/' ? whole : last))
+            return (struct found){&rules[word->rule], word->text};
     }
     return (struct found){0};
 }
@@ -303,7 +333,8 @@ static struct lode_decision decide_symbol(const char *module, const char *name, 
 struct lode_decision lode_decide_names(const char *module, const char *name, bool is_stub)
 {
     struct lode_text whole = text_of(name ? name : "");
-    struct found word = whole.length ? find_whole(SECTION_WORD, whole) : (struct found){0};
+    (void)pthread_once(&index_once, make_index);
+    struct found word = whole.length ? find_whole(whole) : (struct found){0};
     if (word.rule)
         return decision_of(word, LODE_DECIDED_NAME);
     struct found found = module ? find_module(module) : (struct found){0};

@@ -85,8 +85,11 @@ static void drop_end(struct lode_text *text, const char *end)
 
 struct lode_text lode_name_stem(struct lode_text plain)
 {
-    if (!skip(&plain, "isoc99_"))
-        skip(&plain, "isoc23_");
+    static const char *const prefixes[] = {"isoc99_",    "isoc23_", "x64_sys_", "ia32_sys_",
+                                           "arm64_sys_", "se_sys_", "do_sys_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (skip(&plain, prefixes[i]))
+            break;
     drop_end(&plain, "_chk");
     drop_end(&plain, "_nocancel");
     drop_end(&plain, "64");
@@ -117,11 +120,13 @@ static bool is_word(char c)
 static void skip_bracket(struct lode_text *rest, char open, char close)
 {
     size_t depth = 0;
-    for (; rest->length; advance(rest, 1)) {
-        depth += *rest->bytes == open;
+    for (char before = open; rest->length; advance(rest, 1)) {
+        char c = *rest->bytes;
         /* The arrow of "operator->" and of results closes nothing. */
-        bool is_arrow = close == '>' && rest->bytes[-1] == '-';
-        if (*rest->bytes == close && !is_arrow && --depth == 0) {
+        bool is_arrow = c == '>' && before == '-';
+        depth += c == open;
+        before = c;
+        if (c == close && !is_arrow && --depth == 0) {
             advance(rest, 1);
             return;
         }

@@ -24,7 +24,10 @@ struct lode_symbol {
 struct lode_symbol lode_symbol_of(const char *name);
 /* The name of a C library function without what compilers and libraries put before it. */
 struct lode_text lode_plain_name(struct lode_text name);
-/* The same without "_chk", "_nocancel" and "64" behind, and "isoc99_" before the name. */
+/*
+ * The same without "_chk", "_nocancel" and "64" behind, and without "isoc99_" or what the kernel
+ * puts before names of system calls.
+ */
 struct lode_text lode_name_stem(struct lode_text plain);
 /*
  * The scope and name of a function of C++ or Rust, mangled or not: "std::thread::join". Without

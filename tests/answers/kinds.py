@@ -59,6 +59,11 @@ def _read():
 _names, _others = _read()
 
 
+def words():
+    """Names and scopes that have rules: {word: (section, libraries, activity, effect)}."""
+    return _names
+
+
 def _applies(section, inside, where):
     """Whether a rule applies in a place: (whether it is a library, the last component of its path)."""
     return section == "ANYWHERE" or (any(library.fullmatch(where[1]) for library in inside) if section == "INSIDE" else where[0])
@@ -158,7 +163,7 @@ def _decide(module, name, is_stub=False):
     name = re.sub(r"(?s)(?<=.)\.(part\.|cold|isra\.|constprop\.|lto_priv\.|llvm\.|localalias).*", "", name, count=1)
     plain = re.sub(r"^_+(?=.)", "", re.sub(r"^__GI_(?=.)", "", name))
     plain = re.sub(r"^P(?=MPI_)", "", re.sub(r"^libc_(?=.)", "", plain))
-    stem = re.sub(r"(?<=.)64$", "", re.sub(r"(?<=.)_nocancel$", "", re.sub(r"(?<=.)_chk$", "", re.sub(r"^isoc(99|23)_(?=.)", "", plain))))
+    stem = re.sub(r"(?<=.)64$", "", re.sub(r"(?<=.)_nocancel$", "", re.sub(r"(?<=.)_chk$", "", re.sub(r"^(isoc(99|23)|(x64|ia32|arm64|se|do)_sys)_(?=.)", "", plain))))
     scope = scoped(name)
     if scope:
         parts = scope.split("::")

@@ -32,6 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         lode_activity activity = lode_activity_of(rules, module, name);
         if (lode_activity_name((int)activity) == NULL)
             abort();
+        if (lode_effect_name((int)lode_effect_of(rules, module, name)) == NULL)
+            abort();
     }
     lode_kind_rules_free(rules);
     free(text);

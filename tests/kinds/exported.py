@@ -16,8 +16,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "tools"))
+sys.path += [str(HERE.parent / "tools"), str(HERE.parent / "answers")]
 
+import kinds  # noqa: E402
 from tap import Tap  # noqa: E402
 
 LISTING = HERE / "exported.txt.xz"
@@ -79,6 +80,14 @@ def decide(program, functions):
     return [(*function, decided, activity, effect, scoped) for function, (decided, activity, effect, _, scoped) in zip(functions, rows, strict=True)]
 
 
+def lost_words(program):
+    """Names and scopes of the rules that do not decide about a function of that name."""
+    places = {word: "libcrypto.so.3" if rule[0] == "INSIDE" else "libx.so.1" for word, rule in kinds.words().items()}
+    text = "".join(f"{FOLDER / place}\t{word.replace('::*', '::any')}\n" for word, place in places.items())
+    run = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
+    return [word for word, line in zip(places, run.stdout.splitlines(), strict=True) if line.split("\t")[3] != word]
+
+
 def state_of(row, computing):
     library, name, decided, activity, effect, scoped = row
     if activity == OF_ONE_ACTIVITY.get(library):
@@ -108,6 +117,8 @@ def main():
                   states["unknown"].get(library, ())[:40])
         if options.table:
             tap.note(f"| {library} | {len(listing[library]):,} | {counts['listed']:,} | {counts['computing']:,} |")
+    lost = lost_words(options.decide)
+    tap.check(not lost, f"{len(kinds.words()):,} names and scopes of the rules decide", lost[:40])
     unused = computing.unused()
     tap.check(not unused, "every declaration means a function", unused[:40])
     here = [library for library in LIBRARIES if is_debian_12() and (FOLDER / library).exists()]

@@ -34,14 +34,11 @@ static void write_row(out *o, const lode_hotspot *row, const lode_kind_rules *ki
     out_row_end(o);
 }
 
-static int print_list(out *o, const top_list *list, const lode_hotspots *rows)
+static void print_list(out *o, const top_list *list, const lode_hotspots *rows)
 {
     label l = {0};
     size_t count = lode_hotspots_count(rows);
     size_t shown = list->limit && list->limit < count ? (size_t)list->limit : count;
-    if (count == 0)
-        return report("no function is called '%.200s'; --list takes a name or a pattern, as --include does",
-                      list->name);
     out_begin(o, SCHEMA_TOP_LIST, list->path);
     out_fact_text(o, "list", list->name);
     out_fact_rows(o, shown, count);
@@ -50,9 +47,11 @@ static int print_list(out *o, const top_list *list, const lode_hotspots *rows)
         write_row(o, lode_hotspots_at(rows, i), list->kinds, list->names, &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
+    if (count == 0)
+        out_say(
+            o, "No function with a cost has this name; --list takes a name or a pattern, as --include does.");
     out_end(o);
     label_free(&l);
-    return EXIT_DONE;
 }
 
 int top_list_print(out *o, const top_list *list, const lode_cost *cost)
@@ -65,9 +64,11 @@ int top_list_print(out *o, const top_list *list, const lode_cost *cost)
         return report("--list: %s", error.text);
     asked.by = LODE_BY_SYMBOL;
     asked.filter = filter;
-    int status = lode_hotspots_select(&rows, cost, &asked, &error) == LODE_OK
-                     ? print_list(o, list, rows)
-                     : report_error(list->path, &error);
+    int status = EXIT_DONE;
+    if (lode_hotspots_select(&rows, cost, &asked, &error) == LODE_OK)
+        print_list(o, list, rows);
+    else
+        status = report_error(list->path, &error);
     lode_hotspots_free(rows);
     lode_filter_close(filter);
     return status;
