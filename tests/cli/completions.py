@@ -48,6 +48,8 @@ class Shell:
     def __init__(self, name, lode, folder, cwd):
         self.folder = Path(folder)
         wrapper = self.folder / "lode"
+        # A child of the shell before may still be executing it.
+        wrapper.unlink(missing_ok=True)
         wrapper.write_text(WRAPPER.format(lode=lode, folder=self.folder), encoding="utf-8")
         wrapper.chmod(0o755)
         words, begin = START[name]
