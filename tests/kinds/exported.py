@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Every function that system libraries export is in the rules for kinds, or is declared to compute: exported.py --decide PROGRAM [--write] [--table]
+Every function that system libraries export is in the rules for kinds, or is declared to compute: exported.py --decide PROGRAM [--write]
 
 exported.txt.xz lists the functions that the libraries of Debian 12 export: a line "@LIBRARY", and a line for each function. On Debian 12, those that are
-installed are looked at, too; --write stores their list. --table prints the figures of doc/kinds.md.
+installed are looked at, too; --write stores their list.
 A function is listed if a rule for its name says what it does, or all functions of its library are of one activity. computing.txt declares others.
 """
 
 import argparse
+import json
 import lzma
 import re
 import subprocess
@@ -16,6 +17,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 sys.path += [str(HERE.parent / "tools"), str(HERE.parent / "answers")]
 
 import kinds  # noqa: E402
@@ -60,11 +62,11 @@ class Computing:
             if match := re.fullmatch(r"(\S+):", line):
                 words = self.words.setdefault(match[1], {})
             elif line and not line.startswith("#"):
-                words.update((word, re.compile(re.escape(word).replace(r"\*", ".*"))) for word in line.split())
+                words.update((word, re.compile(re.escape(word).replace(r"\*", ".*")) if "*" in word else None) for word in line.split())
 
     def declares(self, library, name):
         words = self.words.get(library, {})
-        found = [name] if name in words else [word for word, expression in words.items() if "*" in word and expression.fullmatch(name)]
+        found = [name] if name in words else [word for word, expression in words.items() if expression and expression.fullmatch(name)]
         self.used.update((library, word) for word in found)
         return bool(found)
 
@@ -74,7 +76,7 @@ class Computing:
 
 def decide(program, functions):
     """[(library, name, what decided, activity, effect, scoped name)]"""
-    text = "".join(f"{FOLDER / library}\t{name}\n" for library, name in functions)
+    text = "".join(f"{FOLDER}/{library}\t{name}\n" for library, name in functions)
     run = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
     rows = [line.split("\t") for line in run.stdout.splitlines()]
     return [(*function, decided, activity, effect, scoped) for function, (decided, activity, effect, _, scoped) in zip(functions, rows, strict=True)]
@@ -86,6 +88,22 @@ def lost_words(program):
     text = "".join(f"{FOLDER / place}\t{word.replace('::*', '::any')}\n" for word, place in places.items())
     run = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
     return [word for word, line in zip(places, run.stdout.splitlines(), strict=True) if line.split("\t")[3] != word]
+
+
+def check_documents(tap, figures):
+    """Documents, help and schema have the words and figures of the rules."""
+    text = (ROOT / "doc" / "kinds.md").read_text()
+    table = [line for line in text.splitlines() if re.match(r"\| (lib|ld-)\S+ \| [\d,]+ \|", line)]
+    tap.check(table == figures, "doc/kinds.md has the numbers of functions", figures)
+    words = re.findall(r"^\| `([\w-]+)` \|", text, re.MULTILINE)
+    effects = [effect for effect in words if effect not in kinds.TITLES]
+    tap.check(effects == list(kinds.EFFECTS.values()), "doc/kinds.md has all effects", effects)
+    shown = json.loads((ROOT / "doc" / "schemas" / "lode-top-list.json").read_text())["properties"]["rows"]["items"]["properties"]
+    activities = [name for _, name in kinds.ACTIVITIES.values()]
+    tap.check((shown["activity"]["enum"], shown["effect"]["enum"]) == (activities, effects), "the schema has all activities and effects")
+    page = (ROOT / "src" / "cli" / "help" / "diagnose.txt").read_text()
+    listed = [re.findall(r"[a-z-]+", re.search(rf"{title}: ([^.]*)\.", page)[1]) for title in ("Activities", "Effects")]
+    tap.check(listed == [activities, effects[1:]], "'lode help diagnose' has all activities and effects", listed)
 
 
 def state_of(row, computing):
@@ -101,22 +119,21 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--decide", required=True)
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     if options.write:
         text = "".join(f"@{library}\n" + "".join(f"{name}\n" for name in installed(library)) for library in LIBRARIES)
         LISTING.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
     tap, computing, listing = Tap(), Computing(), stored()
     functions = [(library, name) for library in listing for name in listing[library]]
-    states = {"listed": {}, "computing": {}, "unknown": {}}
+    figures, states = [], {"listed": {}, "computing": {}, "unknown": {}}
     for row in decide(options.decide, functions):
         states[state_of(row, computing)].setdefault(row[0], []).append(row[1])
     for library in listing:
         counts = {state: len(found.get(library, ())) for state, found in states.items()}
         tap.check(counts["unknown"] == 0, f"{library}: {len(listing[library])} functions: {counts['listed']} listed, {counts['computing']} computing",
                   states["unknown"].get(library, ())[:40])
-        if options.table:
-            tap.note(f"| {library} | {len(listing[library]):,} | {counts['listed']:,} | {counts['computing']:,} |")
+        figures.append(f"| {library} | {len(listing[library]):,} | {counts['listed']:,} | {counts['computing']:,} |")
+    check_documents(tap, figures)
     lost = lost_words(options.decide)
     tap.check(not lost, f"{len(kinds.words()):,} names and scopes of the rules decide", lost[:40])
     unused = computing.unused()
