@@ -241,12 +241,15 @@ static struct found find_scoped(struct lode_text name, const struct place *place
 /* A function of C: as in the file, then without what is put around it. */
 static struct found find_name(struct lode_text name, struct lode_text plain, const struct place *place)
 {
+    char buffer[LODE_NAME_COMPARED];
     struct found found = found_word(find_word(name), place);
     if (found.rule == NULL)
         found = found_word(find_word(plain), place);
     struct lode_text stem = lode_name_stem(plain);
     if (found.rule == NULL && stem.length < plain.length)
         found = found_word(find_word(stem), place);
+    if (found.rule == NULL)
+        found = found_word(find_word(lode_mpi_name(name, buffer, sizeof buffer)), place);
     return found;
 }
 

@@ -96,6 +96,21 @@ struct lode_text lode_name_stem(struct lode_text plain)
     return plain;
 }
 
+struct lode_text lode_mpi_name(struct lode_text name, char *buffer, size_t capacity)
+{
+    bool is_fortran = name.length && name.bytes[name.length - 1] == '_' && name.length <= capacity;
+    if (!is_fortran || (!skip(&name, "pmpi_") && !skip(&name, "mpi_")))
+        return (struct lode_text){buffer, 0};
+    drop_end(&name, "_");
+    drop_end(&name, "_");
+    drop_end(&name, "_f08");
+    memcpy(buffer, "MPI_", 4);
+    memcpy(buffer + 4, name.bytes, name.length);
+    if (buffer[4] >= 'a' && buffer[4] <= 'z')
+        buffer[4] = (char)(buffer[4] - 'a' + 'A');
+    return (struct lode_text){buffer, 4 + name.length};
+}
+
 /* ---- C++ and Rust ---- */
 
 struct writer {

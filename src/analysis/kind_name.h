@@ -30,6 +30,11 @@ struct lode_text lode_plain_name(struct lode_text name);
  */
 struct lode_text lode_name_stem(struct lode_text plain);
 /*
+ * "MPI_Barrier" for "mpi_barrier_" and "pmpi_barrier_f08_", as Fortran calls it. Empty if the name is
+ * none of MPI. At most `capacity` bytes.
+ */
+struct lode_text lode_mpi_name(struct lode_text name, char *buffer, size_t capacity);
+/*
  * The scope and name of a function of C++ or Rust, mangled or not: "std::thread::join". Without
  * results, parameters, template arguments, ABI tags and inline namespaces of libraries. Empty if
  * no rule can know it. At most `capacity` bytes.

@@ -169,7 +169,8 @@ def _decide(module, name, is_stub=False):
         parts = scope.split("::")
         found = _of_name([scope, *("::".join(parts[:i]) + "::*" for i in range(len(parts) - 1, 0, -1))], where)
     else:
-        found = _of_name([name, plain, stem], where)
+        fortran = re.fullmatch(r"p?mpi_(.+?)(_f08)?_{1,2}", name)
+        found = _of_name([name, plain, stem, *(["MPI_" + fortran[1][:1].upper() + fortran[1][1:]] if fortran else [])], where)
     found = found or _of_pattern(name, scope or plain, where)
     if not found or not section or found[0] == of_module[0]:
         return found or of_module or ("kernel" if is_kernel else "own", "none")
