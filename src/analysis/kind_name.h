@@ -30,8 +30,8 @@ struct lode_text lode_plain_name(struct lode_text name);
  */
 struct lode_text lode_name_stem(struct lode_text plain);
 /*
- * "MPI_Barrier" for "mpi_barrier_" and "pmpi_barrier_f08_", as Fortran calls it. Empty if the name is
- * none of MPI. At most `capacity` bytes.
+ * "MPI_Barrier" for "mpi_barrier_" and "pmpi_barrier_f08_", as Fortran calls it. Empty if the name
+ * is none of MPI. At most `capacity` bytes.
  */
 struct lode_text lode_mpi_name(struct lode_text name, char *buffer, size_t capacity);
 /*
