@@ -66,6 +66,7 @@ typedef struct lode_statement {
     uint32_t rank;     /* of the MPI job */
     int32_t thread;    /* its number in databases, its thread id in recordings */
     uint64_t from, to; /* times, as in trace lines or events; both 0: the whole run */
+    int is_bound;      /* the run gets shorter by `gain` at most; else `gain` accounts for it */
 } lode_statement;
 
 /* Whether a rule could run. */

@@ -16,6 +16,8 @@ WAITING = {"mpi", "mpi-startup", "omp", "omp-wait", "omp-idle", "lock", "net", "
 SPINNING = {"mpi", "mpi-startup", "omp", "omp-wait", "omp-idle", "gpu"}
 SPINS = {"yield", "spin-lock"}
 WEAK = {"tool", "thread", "kernel", "unknown"}
+# Templates of the C++ library that are part of the program, mangled or not.
+CXX = re.compile(r"_ZN?K?S[tabsiod]|_ZNK?9__gnu_cxx|std::|__gnu_cxx::")
 BODY = re.compile(r"\._omp_fn\.|\.omp_outlined|__omp_outlined|_omp_par_region")
 JOINS = {"join-thread", "wait-process"}
 
@@ -30,7 +32,9 @@ def activity_of(function, slots):
     found = kinds.activity(function.module or None, name, is_stub(function, slots))
     if found == "own" and is_stub(function, slots):
         found = "lib"
-    return "own" if name and BODY.search(name) else found
+    if name and BODY.search(name):
+        return "own"
+    return "lib" if name and found == "own" and CXX.match(name) else found
 
 
 @functools.lru_cache(None)
@@ -93,6 +97,12 @@ def track_times(track, slots):
     return times, useful, stolen, joining
 
 
+def processors(folder):
+    """How many processors the machine has; 0: not known."""
+    found = re.search(rb"nr_cpus=(\d+)", (folder / "info").read_bytes())
+    return int(found[1]) if found else 0
+
+
 def run(folder):
     """Figures of a recording: run time, time by activity, efficiency. For recordings without MPI launchers."""
     slots = uftrace.stubs(folder)
@@ -118,7 +128,8 @@ def run(folder):
     slots_of[0][1] += sum(useful for (_, _, useful, *_), is_parent in zip(found, parents) if is_parent)
     length = end - begin
     most = min(max(slot[1] for slot in slots_of), length)
-    parallel = min(1, sum(slot[1] for slot in slots_of) / (len(slots_of) * length)) if length else 0
+    usable = min(len(slots_of), processors(folder) or len(slots_of))
+    parallel = min(1, sum(slot[1] for slot in slots_of) / (usable * length)) if length else 0
     return {"run_time": length / 1e9, "activities": {name: time / 1e9 for name, time in activities.items() if time},
             "threads": len(kept), "parallel": parallel if len(slots_of) > 1 else None,
             "load_balance": min(1, parallel / (most / length)) if len(slots_of) > 1 and most else None,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Rules of `lode diagnose` on recordings with planted problems (calls_cases.py). Run time, activities and efficiencies are compared with the reference
+Rules of `lode diagnose` on recordings with planted problems (calls_cases.py, calls_costs.py). Run time, activities and efficiencies are compared with the reference
 (calls_reference.py); evidence commands have to work.
 """
 
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import calls_reference as reference
 from calls_cases import CASES, io, lock, main_with, MS, openmp, shares, single_wait
+from calls_costs import COSTS
 from calls_made import write
 
 from tap import Tap
@@ -164,7 +165,7 @@ def main():
     options = parser.parse_args()
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="lode-answers-") as name:
-        for case in CASES:
+        for case in (*CASES, *COSTS):
             if options.only in case[0]:
                 look_at(tap, options.lode, Path(name), case)
         parts_of_openmp_runs_add_up(tap, options.lode, Path(name))

@@ -56,7 +56,7 @@ CASES = (
     Case("file reading", "file_read", ("file-io",), ("load_table",), gain=(20, 60)),
     Case("allocation churn", "churn", ("churn",), ("parse_line",), is_counted=True, true_too=("allocation",)),
     Case("long tail", "long_tail", ("long-tail",), ("handle_order",), gain=(45, 65)),
-    Case("one-off wait", "one_off_wait", ("one-off-wait",), ("connect_service",), gain=(30, 55)),
+    Case("one wait", "one_wait", ("sleep",), ("connect_service",), gain=(30, 55)),
     Case("recursion", "recursion", ("recursion",), ("count_paths",), is_counted=True, flags=INSTRUMENTED),
     Case("serial producer", "producer", ("serial",), ("make_item", "produce"), true_too=(*WAITS, *UNEQUAL)),
     Case("oversubscribed threads", "oversubscribed", note="oversubscribed"),

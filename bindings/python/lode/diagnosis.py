@@ -56,7 +56,7 @@ class Diagnosis:
         for note in self.quality:
             lines.append(shown(f"  {note['level']}: {note['text']}", 300))
         for number, statement in enumerate(self.statements, 1):
-            gain = "" if statement["gain_percent"] is None else f", at most {statement['gain_percent']:.1f}% of the run time"
+            gain = "" if statement["gain_percent"] is None else f", {'at most' if statement['is_bound'] else 'accounts for'} {statement['gain_percent']:.1f}% of the run time"
             lines.append(shown(f"{number}. {statement['text']} ({statement['confidence']}{gain})", 300))
             lines += [shown(f"     {evidence['text']}", 300) for evidence in statement["evidence"]]
         return "\n".join(lines + ["Nothing stands out."] * (not self.statements))

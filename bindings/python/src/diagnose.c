@@ -58,11 +58,12 @@ static PyObject *statement_dict(const lode_statement *s)
 {
     bool has_gain = s->has_gain != 0;
     return Py_BuildValue(
-        "{sNsNsNsNsNsNsNsNsNsNsNsNsNsNsN}", "id", lp_text(s->id), "confidence",
+        "{sNsNsNsNsNsNsNsNsNsNsNsNsNsNsNsN}", "id", lp_text(s->id), "confidence",
         lp_text(lode_confidence_name((int)s->confidence)), "gain_percent",
         real_or_none(has_gain, 100 * s->gain), "low_percent", real_or_none(has_gain, 100 * s->low),
-        "high_percent", real_or_none(has_gain, 100 * s->high), "text", lp_text(s->text), "advice",
-        lp_text(s->advice), "function", lp_text(s->function), "context",
+        "high_percent", real_or_none(has_gain, 100 * s->high), "is_bound",
+        PyBool_FromLong(has_gain && s->is_bound), "text", lp_text(s->text), "advice", lp_text(s->advice),
+        "function", lp_text(s->function), "context",
         number_or_none(s->context != NULL, s->context ? lode_context_id(s->context) : 0), "rank",
         number_or_none(s->has_rank, s->rank), "thread", number_or_none(s->has_thread, s->thread), "from_ns",
         number_or_none(s->to != 0, (long long)s->from), "to_ns", number_or_none(s->to != 0, (long long)s->to),

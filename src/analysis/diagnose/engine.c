@@ -123,12 +123,22 @@ static lode_status join(struct lode_diagnosis *d, lode_error *error)
 
 /* ---- order ---- */
 
+/* Where time is, no fault: after everything else. */
+static bool is_place(const lode_statement *statement)
+{
+    return strcmp(statement->id, "hot-spot") == 0;
+}
+
 static int compare_statements(const void *left, const void *right)
 {
     const lode_statement *a = &((const struct draft *)left)->statement;
     const lode_statement *b = &((const struct draft *)right)->statement;
     if (a->has_gain != b->has_gain)
         return a->has_gain ? -1 : 1;
+    if (is_place(a) != is_place(b))
+        return is_place(a) ? 1 : -1;
+    if ((a->confidence >= LODE_LIKELY) != (b->confidence >= LODE_LIKELY))
+        return a->confidence > b->confidence ? -1 : 1;
     if (a->gain != b->gain)
         return a->gain > b->gain ? -1 : 1;
     return strcmp(a->id, b->id);

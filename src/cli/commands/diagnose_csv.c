@@ -74,6 +74,7 @@ static const out_column statement_columns[] = {
     {"to_ns", "", OUT_MOMENT, OUT_DATA_ONLY},
     {"change", "", OUT_STRING, OUT_DATA_ONLY},
     {"base_gain_percent", "", OUT_PERCENT, OUT_DATA_ONLY},
+    {"is_bound", "", OUT_BOOL, OUT_DATA_ONLY},
 };
 
 static void put_statement(out *o, const diagnose_page *page, const lode_statement *s)
@@ -97,6 +98,7 @@ static void put_statement(out *o, const diagnose_page *page, const lode_statemen
     out_cell_u64_if(o, s->to != 0, s->to);
     out_cell_text(o, change);
     put_real_if(o, before && before->has_gain, before ? before->gain : 0);
+    out_cell_u64(o, s->has_gain && s->is_bound);
     out_row_end(o);
 }
 

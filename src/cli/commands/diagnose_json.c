@@ -69,6 +69,7 @@ static void json_statement(out *o, const lode_statement *statement, const diagno
         json_null(o, "low_percent");
         json_null(o, "high_percent");
     }
+    json_bool(o, "is_bound", statement->has_gain && statement->is_bound);
     json_text(o, "text", statement->text);
     json_text(o, "advice", statement->advice);
     json_text(o, "function", statement->function);

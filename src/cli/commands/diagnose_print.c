@@ -266,7 +266,8 @@ static void say_statement(out *o, unsigned number, const lode_statement *stateme
     (void)snprintf(lead, sizeof lead, "%u. ", number);
     say_wrapped(o, lead, statement->text, 3);
     if (statement->has_gain) {
-        (void)snprintf(gain, sizeof gain, "at most %.0f%% of the %s, %s%s", 100 * statement->gain,
+        (void)snprintf(gain, sizeof gain, "%s %.0f%% of the %s, %s%s",
+                       statement->is_bound ? "at most" : "accounts for", 100 * statement->gain,
                        of_requests ? "time of all requests" : "run",
                        lode_confidence_name((int)statement->confidence), change);
     } else {
@@ -285,7 +286,7 @@ static void say_statement(out *o, unsigned number, const lode_statement *stateme
 
 static const out_column statement_columns[] = {
     {"number", "#", OUT_NUMBER, OUT_TEXT_ONLY},
-    {"gain", "At most", OUT_PERCENT, OUT_TEXT_ONLY},
+    {"gain", "Gain", OUT_PERCENT, OUT_TEXT_ONLY},
     {"text", "Statement", OUT_PROSE, OUT_TEXT_ONLY},
     {"confidence", "Confidence", OUT_PROSE, OUT_TEXT_ONLY},
     {"command", "Shows more", OUT_STRING, OUT_TEXT_ONLY},
@@ -352,6 +353,60 @@ static void say_hot_spot(out *o, const char *path, const lode_statement *stateme
     say_command(o, &statement->evidence[0], path);
 }
 
+/* Rules that could not look, by reason; those that need several threads or ranks, and more, too. */
+static void say_not_looked(out *o, const lode_diagnosis *d)
+{
+    const lode_rule_state *rule, *other;
+    for (size_t i = 0; (rule = lode_diagnosis_rule(d, i)) != NULL; i++) {
+        char text[1024];
+        size_t length = 0, before = 0;
+        for (size_t k = 0; !rule->ran && k < i && (other = lode_diagnosis_rule(d, k)) != NULL; k++)
+            before += !other->ran && strcmp(other->reason, rule->reason) == 0;
+        if (rule->ran || before)
+            continue;
+        text[0] = '\0';
+        for (size_t k = i; (other = lode_diagnosis_rule(d, k)) != NULL; k++)
+            if (!other->ran && strcmp(other->reason, rule->reason) == 0 && length < sizeof text)
+                length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", length ? ", " : "",
+                                           other->id);
+        if (length < sizeof text)
+            (void)snprintf(text + length, sizeof text - length, " (%s)", rule->reason);
+        if (out_format_of(o) == OUT_MARKDOWN)
+            out_say(o, "Not looked at: %s", text);
+        else
+            say_wrapped(o, "Not looked at: ", text, 15);
+    }
+}
+
+/* What most time of threads goes into. */
+static void say_largest(out *o, const lode_diagnosis *d)
+{
+    int largest = 0;
+    double all = 0;
+    for (int a = 0; a <= LODE_ACTIVITY_COUNT; a++) {
+        all += lode_diagnosis_activity(d, a);
+        if (lode_diagnosis_activity(d, a) > lode_diagnosis_activity(d, largest))
+            largest = a;
+    }
+    if (all > 0 && largest < LODE_ACTIVITY_COUNT)
+        out_say(o, "Most time: %s, %.0f%% of the time of threads.", lode_activity_title(largest),
+                100 * lode_diagnosis_activity(d, largest) / all);
+}
+
+static void say_nothing(out *o, const lode_diagnosis *d, unsigned hidden, int all)
+{
+    out_gap(o);
+    if (!lode_diagnosis_run(d)->can_judge) {
+        out_say(o, "The data do not allow a statement.");
+        return;
+    }
+    if (hidden == 0)
+        out_say(o, "Nothing stands out.");
+    say_largest(o, d);
+    if (!all)
+        say_not_looked(o, d);
+}
+
 static void say_statements(out *o, const diagnose_page *page)
 {
     const lode_diagnosis *d = page->diagnosis;
@@ -374,12 +429,8 @@ static void say_statements(out *o, const diagnose_page *page)
     }
     if (is_markdown && shown)
         out_table_end(o);
-    if (shown == 0 && hidden == 0) {
-        out_gap(o);
-        out_say(o, "%s",
-                lode_diagnosis_run(d)->can_judge ? "Nothing stands out."
-                                                 : "The data do not allow a statement.");
-    }
+    if (shown == 0)
+        say_nothing(o, d, hidden, page->all);
     if (hidden)
         out_say(o, "%s (--all)", COUNTED(hidden, "smaller one", "smaller ones"));
     if (hot)

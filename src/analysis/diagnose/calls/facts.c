@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads, run time, activities and efficiencies, from what the pass found. */
-#include "analysis/diagnose/calls/facts.h"
+#include "analysis/diagnose/calls/sweep.h"
 
 #include "base/compare.h"
 #include <lode/name.h>
@@ -14,6 +14,13 @@
 #define PARENT_USEFUL  0.01 /* a parent that does less is left out */
 
 /* ---- threads ---- */
+
+static void free_track(struct call_track *track)
+{
+    free(track->collectives);
+    free(track->waits);
+    free(track->spans);
+}
 
 static int compare_tracks(const void *left, const void *right)
 {
@@ -32,7 +39,7 @@ static void keep_tracks(struct lode_diagnosis *d)
         if (facts->tracks[i].calls)
             facts->tracks[kept++] = facts->tracks[i];
         else
-            free(facts->tracks[i].collectives);
+            free_track(&facts->tracks[i]);
     d->run.empty = (uint32_t)(facts->track_count - kept);
     facts->track_count = kept;
     if (kept)
@@ -262,6 +269,8 @@ void lode_call_efficiency(struct lode_diagnosis *d)
         d->lacks[CALL_NEED_COMPLETE] || d->lacks[CALL_NEED_TIME])
         return;
     most = fmin(most, run);
+    if (d->run.processors && n > d->run.processors)
+        n = d->run.processors;
     e->parallel = fmin(1, sum / (n * run));
     e->communication = most / run;
     e->load_balance = fmin(1, e->parallel / e->communication);
@@ -332,12 +341,17 @@ void lode_call_facts_free(struct call_facts *facts)
     if (facts == NULL)
         return;
     for (size_t i = 0; i < facts->track_count; i++)
-        free(facts->tracks[i].collectives);
+        free_track(&facts->tracks[i]);
     free(facts->tracks);
     free(facts->functions);
     free(facts->sketches);
     free(facts->ranks);
     free(facts->pairs);
+    free(facts->edges);
+    for (uint32_t f = 0; facts->growths && f < facts->function_count; f++)
+        free(facts->growths[f]);
+    free(facts->growths);
+    lode_call_blame_free(facts->blame);
     free(facts->slots);
     lode_arena_free(&facts->arena);
     free(facts);

@@ -45,7 +45,31 @@ enum call_role {
     ROLE_ALLOC,    /* allocates memory */
     ROLE_ALL,      /* a collective of MPI that no rank leaves before all have entered */
     ROLE_PARALLEL, /* runs an OpenMP region */
-    ROLE_BODY      /* is its body */
+    ROLE_BODY,     /* is its body */
+    ROLE_FUTURE,   /* waits for a result of another thread */
+    ROLE_WORD,     /* waits for another thread, and has no lock */
+    ROLE_SPAWN,    /* starts a thread */
+    ROLE_PROCESS,  /* starts a process */
+    ROLE_LOAD,     /* loads or unloads a library */
+    ROLE_MAP,      /* maps or unmaps memory */
+    ROLE_THROW,    /* throws an exception */
+    ROLE_COMPILE,  /* prepares what can be kept: a regular expression, a statement, a locale */
+    ROLE_COUNT
+};
+
+/* What a thread waits for. */
+enum call_why {
+    WHY_LOCK,
+    WHY_COND,    /* another thread to tell something: a condition, a semaphore */
+    WHY_JOIN,    /* the end of a thread or process, or a result of one */
+    WHY_BARRIER, /* other threads to come */
+    WHY_SLEEP,
+    WHY_FILE,
+    WHY_NET,
+    WHY_SPINS, /* OpenMP, MPI, GPU: these have rules of their own */
+    WHY_IDLE,  /* outside of all calls */
+    WHY_OTHER, /* not known */
+    WHY_COUNT
 };
 
 /* Times are in nanoseconds. Running time excludes off-CPU time, if that was recorded. */
@@ -56,9 +80,15 @@ struct call_function {
     uint64_t held;  /* useful running time of itself and of library functions that it calls */
     uint64_t total; /* useful running time of outer calls; of library functions, all running time */
     uint64_t most;  /* the largest of one call */
+    uint64_t spent; /* of outer calls: all time without pre-emption */
     unsigned char activity, effect, role;
     bool spins;    /* waits without being blocked, as CALL_SPINNING does */
     bool is_known; /* activity and role are set */
+};
+
+/* Sums over sleeps: of their time, of the time since the last one, and of products. In us. */
+struct call_beat {
+    uint64_t count, slept, worked, slept2, worked2, both;
 };
 
 /* Calls of one library function by one function of the application. */
@@ -73,6 +103,44 @@ struct call_pair {
     uint64_t longest, from, to; /* the longest time off-CPU */
     uint32_t track;             /* of it */
     uint64_t bytes, sized;      /* transferred, and calls that say so */
+    uint64_t locked;            /* time of calls that were made while a lock was held */
+    struct call_beat beat;      /* of sleeps */
+};
+
+/* One wait of a thread. */
+struct call_wait {
+    uint64_t from, to;
+    uint32_t holder, entry; /* as in pairs */
+    unsigned char why;
+};
+
+/* A long call of a function of the application. */
+struct call_span {
+    uint64_t from, to;
+    uint32_t function; /* index */
+    uint32_t depth;
+};
+
+/* Calls of one function of the application by another. */
+struct call_edge {
+    uint32_t caller, callee; /* function + 1; 0: none */
+    uint64_t calls;
+    uint64_t running; /* of the callee's outermost calls */
+};
+
+/* Calls of a function whose number below one call of the caller is 2^(4+i) to 2^(5+i) - 1. */
+struct call_step {
+    uint64_t calls, numbers, callees, running; /* sums */
+};
+
+enum {
+    CALL_STEP_FIRST = 4,
+    CALL_STEPS = 16
+};
+
+/* How calls of a function change with their number. */
+struct call_growth {
+    struct call_step steps[CALL_STEPS];
 };
 
 /* A call of a collective. */
@@ -114,6 +182,10 @@ struct call_track {
     struct call_busy alone; /* the first one outside of OpenMP regions */
     struct call_collective *collectives;
     size_t collective_count, collective_capacity;
+    struct call_wait *waits; /* in the order of their ends */
+    size_t wait_count;
+    struct call_span *spans; /* in the order of their ends */
+    size_t span_count;
     bool are_all;     /* all collectives are listed */
     bool is_parent;   /* mostly waits for the end of others */
     bool is_launcher; /* of another process than the ranks of an MPI job */
@@ -126,6 +198,8 @@ struct call_slot {
     uint64_t useful;
 };
 
+struct call_blame;
+
 struct call_facts {
     const lode_recording *recording;
     struct call_track *tracks; /* that have events, by process and thread */
@@ -136,6 +210,10 @@ struct call_facts {
     uint32_t function_count;
     struct call_pair *pairs; /* in canonical order */
     size_t pair_count;
+    struct call_edge *edges; /* in canonical order */
+    size_t edge_count;
+    struct call_growth **growths; /* by index of function; NULL: few calls */
+    struct call_blame *blame;     /* what idle processors are lost to (sweep.h) */
     struct call_slot *slots;
     size_t slot_count;
     uint64_t begin, end;
@@ -166,6 +244,8 @@ lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error);
 void lode_call_efficiency(struct lode_diagnosis *d);
 
 enum call_role lode_call_role(lode_activity activity, lode_effect effect);
+/* Whether a function prepares what can be kept: a regular expression, a locale. */
+bool lode_call_prepares(const char *simple);
 /* Whether a function is the body of an OpenMP region, by its name. */
 bool lode_call_is_body(const char *name);
 
@@ -257,7 +337,11 @@ void lode_call_show_callers(struct lode_diagnosis *d, lode_evidence *evidence, u
 extern const struct rule lode_call_rule_efficiency, lode_call_rule_lock, lode_call_rule_mpi,
     lode_call_rule_omp_serial, lode_call_rule_omp_imbalance, lode_call_rule_imbalance,
     lode_call_rule_slow_thread, lode_call_rule_file_io, lode_call_rule_small_io, lode_call_rule_allocation,
-    lode_call_rule_churn, lode_call_rule_long_tail, lode_call_rule_one_off_wait, lode_call_rule_recursion,
-    lode_call_rule_serial, lode_call_rule_sleep, lode_call_rule_copy, lode_call_rule_hot_spot;
+    lode_call_rule_churn, lode_call_rule_long_tail, lode_call_rule_recursion, lode_call_rule_straggler,
+    lode_call_rule_turns, lode_call_rule_herd, lode_call_rule_oversubscribed, lode_call_rule_processes,
+    lode_call_rule_threads, lode_call_rule_loading, lode_call_rule_mapping, lode_call_rule_exceptions,
+    lode_call_rule_preparing, lode_call_rule_busy_wait, lode_call_rule_cache, lode_call_rule_growth,
+    lode_call_rule_omp_calls, lode_call_rule_serial, lode_call_rule_sleep, lode_call_rule_copy,
+    lode_call_rule_hot_spot;
 
 #endif

@@ -21,7 +21,11 @@ struct call_frame {
     unsigned char path;               /* activity along the call path */
     unsigned char is_useful, in_body, spins;
     unsigned char is_nested; /* in a call with the same role, such as that of a C++ library */
-    uint16_t roles;          /* a set: those of this and of all calls up to the holder */
+    uint32_t roles;          /* a set: those of this and of all calls up to the holder */
+    uint32_t edge;           /* + 1; 0: none */
+    uint32_t number;         /* of the call among those of its function below one call */
+    uint32_t callees;        /* calls that it made itself */
+    uint64_t serial;         /* unlike that of all other calls of the track */
 };
 
 /* A lock that is held. */
@@ -41,6 +45,23 @@ struct call_memo {
     uint32_t holder, pair; /* the last pair */
     uint64_t held;         /* on this track */
     uint64_t alone;        /* the same outside of OpenMP regions */
+    uint32_t caller, edge; /* the last edge */
+    uint32_t number;       /* of the last call below the call `serial` */
+    uint64_t serial;
+};
+
+/* What is kept of the course of a track; shorter waits and spans give way to longer ones. */
+struct call_seen {
+    struct lode_map edge_index;
+    struct lode_array edges;      /* of struct call_edge */
+    struct call_growth **growths; /* by function; NULL: few calls */
+    uint32_t capacity;            /* of functions */
+    size_t waits_max;
+    uint64_t wait_min, span_min; /* nanoseconds */
+    struct lode_array waits, spans;
+    size_t settled;      /* waits that a record follows */
+    uint64_t serial;     /* of the last call */
+    uint64_t last_sleep; /* the end of it; 0: none */
 };
 
 struct call_worker {
@@ -58,6 +79,7 @@ struct call_worker {
     struct call_hold holds[CALL_HOLDS_MAX];
     size_t hold_count;
     struct call_hold woken; /* the last end of being blocked */
+    struct call_seen seen;
     struct call_pending pending;
     uint64_t recorded;       /* running time at the last record */
     struct call_track track; /* the current one */
@@ -66,15 +88,35 @@ struct call_worker {
     size_t collectives_max;
     uint32_t capacity; /* of functions */
     bool is_off, is_preempted, has_begun, has_sched;
+    bool is_blocked_known; /* off-CPU time says when threads wait; else their calls do */
 };
 
 lode_status lode_call_worker_open(struct call_worker *w, const struct lode_diagnosis *d,
-                                  size_t collectives_max, lode_error *error);
+                                  size_t collectives_max, size_t waits_max, lode_error *error);
 void lode_call_worker_close(struct call_worker *w);
 void lode_call_worker_begin(struct call_worker *w, const lode_track_row *row);
 /* Balanced, chronological events. */
 lode_status lode_call_worker_take(struct call_worker *w, const lode_event *events, size_t count,
                                   lode_error *error);
+/* ---- the course of a track (seen.c) ---- */
+
+void lode_call_seen_open(struct call_seen *seen, size_t waits_max);
+void lode_call_seen_close(struct call_seen *seen);
+/* Room for functions; false if out of memory. */
+bool lode_call_seen_grow(struct call_seen *seen, uint32_t capacity);
+void lode_call_seen_begin(struct call_seen *seen);
+/* A call of a function of the application begins. */
+bool lode_call_seen_enter(struct call_worker *w, struct call_frame *frame, const struct call_frame *above);
+/* It ended; `is_outer`: it is not inside of a call of the same function. */
+bool lode_call_seen_leave(struct call_worker *w, const struct call_frame *frame, uint64_t time,
+                          bool is_outer);
+/* A record follows. If a repair made it up, waits since the last one may not have ended. */
+void lode_call_seen_record(struct call_seen *seen, bool is_made);
+bool lode_call_seen_wait(struct call_worker *w, const struct call_frame *frame, uint64_t from, uint64_t to);
+void lode_call_seen_sleep(struct call_worker *w, struct call_pair *pair, uint64_t from, uint64_t to);
+/* Moves waits and spans to the track. */
+void lode_call_seen_end(struct call_seen *seen, struct call_track *track);
+
 /* Keeps the longest time off-CPU; of equal ones, the first. */
 void lode_call_pair_note(struct call_pair *pair, uint64_t from, uint64_t to, uint32_t track);
 /* Moves what was found about the track to `track`. */

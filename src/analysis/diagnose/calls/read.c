@@ -9,7 +9,10 @@
 
 enum {
     COLLECTIVES_MAX = 1 << 16, /* of a track */
-    COLLECTIVES_ALL = 1 << 22  /* of all */
+    COLLECTIVES_ALL = 1 << 22, /* of all */
+    WAITS_MAX = 1 << 16,       /* of a track */
+    WAITS_MIN = 64,            /* of a track, however many there are */
+    WAITS_ALL = 1 << 21        /* of all */
 };
 
 struct reading {
@@ -18,6 +21,8 @@ struct reading {
     struct call_worker *workers;
     struct lode_map index; /* from pairs of functions to pairs + 1 */
     struct lode_array pairs;
+    struct lode_map edge_index;
+    struct lode_array edges;
 };
 
 /* ---- the pass ---- */
@@ -67,12 +72,14 @@ static lode_status read_tracks(struct reading *r, lode_error *error)
     struct call_facts *facts = r->d->calls;
     size_t most = COLLECTIVES_ALL / ((size_t)r->pass.row_count + 1);
     most = most < COLLECTIVES_MAX ? most : COLLECTIVES_MAX;
+    size_t waits = WAITS_ALL / ((size_t)r->pass.row_count + 1);
+    waits = waits < WAITS_MIN ? WAITS_MIN : waits < WAITS_MAX ? waits : WAITS_MAX;
     facts->track_count = r->pass.row_count;
     facts->tracks = calloc(facts->track_count + 1, sizeof *facts->tracks);
     r->workers = lode_pass_workers(&r->pass, sizeof *r->workers);
     LODE_TRY_ALLOC(facts->tracks && r->workers, error);
     for (unsigned i = 0; i < r->pass.threads; i++)
-        LODE_TRY(lode_call_worker_open(&r->workers[i], r->d, most, error));
+        LODE_TRY(lode_call_worker_open(&r->workers[i], r->d, most, waits, error));
     r->pass.begin = begin_track;
     r->pass.take = take;
     r->pass.end = end_track;
@@ -91,10 +98,12 @@ static void add_function(struct call_function *sum, const struct call_function *
     sum->own += more->own;
     sum->held += more->held;
     sum->total += more->total;
+    sum->spent += more->spent;
     sum->most = more->most > sum->most ? more->most : sum->most;
     sum->activity = more->activity;
     sum->role = more->role;
     sum->effect = more->effect;
+    sum->spins = more->spins;
     sum->is_known = true;
 }
 
@@ -123,7 +132,6 @@ static lode_status add_functions(struct reading *r, lode_error *error)
         if (sets)
             sets[i] = &r->workers[i].sketches;
     }
-    facts->has_sched |= facts->recording->has_sched && !is_without_sched(facts->recording);
     facts->functions = calloc((size_t)facts->function_count + 1, sizeof *facts->functions);
     facts->sketches = calloc((size_t)facts->function_count + 1, sizeof *facts->sketches);
     bool has_memory = sets && facts->functions && facts->sketches;
@@ -177,6 +185,13 @@ static bool add_pair(struct reading *r, const struct call_pair *more)
     sum->long_calls += more->long_calls;
     sum->bytes += more->bytes;
     sum->sized += more->sized;
+    sum->locked += more->locked;
+    sum->beat.count += more->beat.count;
+    sum->beat.slept += more->beat.slept;
+    sum->beat.worked += more->beat.worked;
+    sum->beat.slept2 += more->beat.slept2;
+    sum->beat.worked2 += more->beat.worked2;
+    sum->beat.both += more->beat.both;
     if (more->longest)
         lode_call_pair_note(sum, more->from, more->to, more->track);
     return true;
@@ -210,6 +225,79 @@ static lode_status add_pairs(struct reading *r, lode_error *error)
     return LODE_OK;
 }
 
+/* ---- edges and growth ---- */
+
+static bool add_edge(struct reading *r, const struct call_edge *more)
+{
+    bool added;
+    uint32_t *place = lode_map_add(&r->edge_index, (uint64_t)more->caller << 32 | more->callee, 0, &added);
+    if (place == NULL)
+        return false;
+    if (added) {
+        struct call_edge *copy = lode_array_push(&r->edges);
+        *place = (uint32_t)r->edges.count;
+        if (copy)
+            *copy = *more;
+        return copy != NULL;
+    }
+    struct call_edge *sum = LODE_ARRAY_AT(&r->edges, struct call_edge, *place - 1);
+    sum->calls += more->calls;
+    sum->running += more->running;
+    return true;
+}
+
+static int compare_edges(const void *left, const void *right, void *argument)
+{
+    const struct call_edge *a = left, *b = right;
+    const struct call_facts *facts = argument;
+    uint64_t x = rank_of(facts, a->caller), y = rank_of(facts, b->caller);
+    return x != y ? LODE_COMPARE(x, y) : LODE_COMPARE(rank_of(facts, a->callee), rank_of(facts, b->callee));
+}
+
+static lode_status add_edges(struct reading *r, lode_error *error)
+{
+    struct call_facts *facts = r->d->calls;
+    for (unsigned i = 0; i < r->pass.threads; i++)
+        for (size_t e = 0; e < r->workers[i].seen.edges.count; e++)
+            if (!add_edge(r, LODE_ARRAY_AT(&r->workers[i].seen.edges, struct call_edge, e)))
+                return lode_fail_memory(error);
+    facts->edges = r->edges.items;
+    facts->edge_count = r->edges.count;
+    r->edges.items = NULL;
+    if (facts->edge_count)
+        qsort_r(facts->edges, facts->edge_count, sizeof *facts->edges, compare_edges, facts);
+    return LODE_OK;
+}
+
+static void add_growth(struct call_growth *sum, const struct call_growth *more)
+{
+    for (size_t i = 0; i < CALL_STEPS; i++) {
+        sum->steps[i].calls += more->steps[i].calls;
+        sum->steps[i].numbers += more->steps[i].numbers;
+        sum->steps[i].callees += more->steps[i].callees;
+        sum->steps[i].running += more->steps[i].running;
+    }
+}
+
+/* Those of the first worker that has them are moved; others are added to them. */
+static lode_status add_growths(struct reading *r, lode_error *error)
+{
+    struct call_facts *facts = r->d->calls;
+    facts->growths = calloc((size_t)facts->function_count + 1, sizeof *facts->growths);
+    LODE_TRY_ALLOC(facts->growths, error);
+    for (unsigned i = 0; i < r->pass.threads; i++)
+        for (uint32_t f = 0; f < r->workers[i].capacity; f++) {
+            struct call_growth **more = &r->workers[i].seen.growths[f];
+            if (*more && facts->growths[f])
+                add_growth(facts->growths[f], *more);
+            else if (*more) {
+                facts->growths[f] = *more;
+                *more = NULL;
+            }
+        }
+    return LODE_OK;
+}
+
 /* ---- all ---- */
 
 static void close(struct reading *r)
@@ -219,6 +307,8 @@ static void close(struct reading *r)
     free(r->workers);
     lode_map_free(&r->index);
     lode_array_free(&r->pairs);
+    lode_map_free(&r->edge_index);
+    lode_array_free(&r->edges);
     lode_pass_close(&r->pass);
 }
 
@@ -233,7 +323,10 @@ lode_status lode_call_facts_read(struct lode_diagnosis *d, lode_error *error)
     options.user = &r;
     lode_map_init(&r.index);
     lode_array_init(&r.pairs, sizeof(struct call_pair), UINT32_MAX - 1);
+    lode_map_init(&r.edge_index);
+    lode_array_init(&r.edges, sizeof(struct call_edge), UINT32_MAX - 1);
     lode_arena_init(&d->calls->arena, SIZE_MAX);
+    d->calls->has_sched = d->calls->recording->has_sched && !is_without_sched(d->calls->recording);
     lode_status status = lode_pass_open(&r.pass, d->calls->recording, NULL, &options, error);
     if (status == LODE_OK)
         status = read_tracks(&r, error);
@@ -243,6 +336,10 @@ lode_status lode_call_facts_read(struct lode_diagnosis *d, lode_error *error)
         status = rank_functions(d->calls, error);
     if (status == LODE_OK)
         status = add_pairs(&r, error);
+    if (status == LODE_OK)
+        status = add_edges(&r, error);
+    if (status == LODE_OK)
+        status = add_growths(&r, error);
     close(&r);
     return status;
 }

@@ -39,6 +39,15 @@ static struct user find_user(const struct call_facts *facts)
     return best;
 }
 
+/* All of a program is in its outermost function: that says nothing. */
+static bool is_entry(const struct call_facts *facts, uint32_t function)
+{
+    for (size_t i = 0; i < facts->track_count; i++)
+        if (facts->tracks[i].entry == function)
+            return true;
+    return false;
+}
+
 static lode_status run_churn(struct lode_diagnosis *d, lode_error *error)
 {
     struct user user = find_user(d->calls);
@@ -46,7 +55,7 @@ static lode_status run_churn(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     uint64_t calls = d->calls->functions[user.holder - 1].calls;
     double each = calls ? (double)user.calls / (double)calls : 0;
-    if (each < CHURN_PER_CALL)
+    if (each < CHURN_PER_CALL || is_entry(d->calls, user.holder))
         return LODE_OK;
     struct draft draft = {.statement = {.id = "churn", .confidence = LODE_POSSIBLE}};
     const char *name = lode_call_name(d, user.holder);

@@ -3,7 +3,8 @@
  * file-io, small-io: file I/O takes more than 10 % of the run time, and more than 7 % without what
  * recording its calls cost. small-io: at least 10,000 calls of less than 20 us each.
  * Guard: share of the run; where one thread does it beside others that work, possible only.
- * Gain: the corrected share. Likely.
+ * Weak: a function that is seldom called makes few, long calls. Gain: the corrected share, which
+ * it accounts for. Likely.
  */
 #include "analysis/diagnose/calls/facts.h"
 #include "base/count.h"
@@ -15,6 +16,8 @@
 #define CORRECTED   0.07
 #define BY_ONE      0.80
 #define BESIDE      0.50
+#define AGAIN_MIN   10   /* calls of a function that does so again and again */
+#define OFTEN_MIN   1000 /* calls of file I/O itself */
 #define SMALL_CALLS 10000
 #define SMALL_CALL  20000.0 /* nanoseconds */
 
@@ -48,12 +51,22 @@ static struct io measure(const struct lode_diagnosis *d)
     return io;
 }
 
+/* A function that reads or writes once, in few and long calls, may just have much to transfer. */
+static lode_confidence judge(const struct lode_diagnosis *d, const struct io *io)
+{
+    const struct call_pair *best = io->place.best;
+    uint64_t holder = best->holder ? d->calls->functions[best->holder - 1].calls : 0;
+    if (best->calls < AGAIN_MIN || (holder < AGAIN_MIN && best->calls < OFTEN_MIN))
+        return LODE_WEAK;
+    return io->is_beside ? LODE_POSSIBLE : LODE_LIKELY;
+}
+
 static lode_status state(struct lode_diagnosis *d, const struct io *io, const char *id, lode_error *error)
 {
     const struct call_pair *best = io->place.best;
     bool is_small = id[0] == 's';
     const char *basis = lode_call_basis(d, "the run time");
-    struct draft draft = {.statement = {.id = id, .confidence = io->is_beside ? LODE_POSSIBLE : LODE_LIKELY}};
+    struct draft draft = {.statement = {.id = id, .confidence = judge(d, io)}};
     lode_call_gain(&draft, io->corrected);
     draft.statement.function = lode_call_name(d, best->holder);
     draft.statement.text =

@@ -83,7 +83,7 @@ static lode_status state(struct lode_diagnosis *d, const struct call_group *grou
 {
     static const char *const words[] = {"profiles", NULL};
     const struct call_member *longest = &group->members[group->longest];
-    struct draft draft = {.statement = {.id = id, .confidence = LODE_LIKELY, .text = text}};
+    struct draft draft = {.statement = {.id = id, .confidence = LODE_LIKELY, .is_bound = 1, .text = text}};
     lode_call_gain(&draft, gain);
     draft.statement.function = excess->function ? lode_call_name(d, excess->function) : NULL;
     draft.statement.has_thread = 1;

@@ -7,14 +7,21 @@
  * Guard: locks have to be in use, over all threads that hold them: for 20 % of the run time, and,
  * if threads were pre-empted, so much of the work that the lock were in use half of the time on an
  * idle machine. Otherwise holders were pre-empted, and nothing is said but a note.
- * Gain: waiting / (threads x run time). Likely.
+ * Gain: what processors that are idle meanwhile could do, of all that processors could; at most the
+ * share of the time that threads wait: a bound. Likely. What is done while locks are held is said,
+ * if it waits: for files, the network, or by sleeping.
  */
-#include "analysis/diagnose/calls/facts.h"
+#include "analysis/diagnose/calls/sweep.h"
+
+#include <math.h>
 
 #define WAIT_MIN   0.05
 #define USE_MIN    0.20
 #define DEMAND_MIN 0.50
 #define SATURATED  1.00
+#define INSIDE_MIN 0.30
+#define INSIDE                                                                                               \
+    (CALL_SET(FILE) | CALL_SET(NET) | CALL_SET(SLEEP) | CALL_SET(ALLOC) | CALL_SET(THREAD) | CALL_SET(LOADER))
 
 struct use {
     double waiting, holding, useful, threads;
@@ -94,6 +101,30 @@ static void find_users(const struct lode_diagnosis *d, const struct call_pair *u
     }
 }
 
+/* What is lost; if calls that take locks were not recorded, their waiting. */
+static double gain_of(const struct lode_diagnosis *d, const struct use *use)
+{
+    const struct call_pair *users[2] = {NULL, NULL};
+    find_users(d, users);
+    double share = lode_call_share(d, use->waiting);
+    bool is_recorded = users[0] && users[0]->entry;
+    return is_recorded ? fmin(share, lode_call_lost(d, d->calls->blame->lost[WHY_LOCK])) : share;
+}
+
+/* Calls that wait, are made while locks are held, and take most of that time; NULL: none. */
+static const struct call_pair *find_inside(const struct lode_diagnosis *d, double holding)
+{
+    const struct call_facts *facts = d->calls;
+    const struct call_pair *best = NULL;
+    for (size_t i = 0; i < facts->pair_count; i++) {
+        const struct call_pair *pair = &facts->pairs[i];
+        if (pair->entry && INSIDE >> facts->functions[pair->entry - 1].activity & 1 &&
+            (double)pair->locked > INSIDE_MIN * holding && (best == NULL || pair->locked > best->locked))
+            best = pair;
+    }
+    return best;
+}
+
 static lode_status state(struct lode_diagnosis *d, const struct use *use, double share, double rho,
                          lode_error *error)
 {
@@ -101,16 +132,26 @@ static lode_status state(struct lode_diagnosis *d, const struct use *use, double
     find_users(d, users);
     if (users[0] == NULL)
         return LODE_OK;
-    struct draft draft = {.statement = {.id = "lock", .confidence = LODE_LIKELY}};
+    struct draft draft = {.statement = {.id = "lock", .confidence = LODE_LIKELY, .is_bound = 1}};
     const char *first = lode_call_name(d, users[0]->holder);
     bool has_second = users[1] && users[1]->holder != users[0]->holder &&
                       (double)waiting_of(d->calls, users[1]) > 0.2 * use->waiting;
     draft.statement.function = first;
-    lode_call_gain(&draft, lode_call_share(d, use->waiting));
+    const struct call_pair *inside = find_inside(d, use->holding);
+    lode_call_gain(&draft, gain_of(d, use));
     draft.statement.text =
-        lode_say(d, "Threads wait %.0f%% of %s for locks that are taken in %s%s%s.", 100 * share,
+        lode_say(d, "Threads wait %.0f%% of %s for locks that are taken in %s%s%s%s%s.", 100 * share,
                  lode_call_basis(d, "their time"), first, has_second ? " and " : "",
-                 has_second ? lode_call_name(d, users[1]->holder) : "");
+                 has_second ? lode_call_name(d, users[1]->holder) : "", inside ? ", and held during " : "",
+                 inside ? lode_call_pair_name(d, inside) : "");
+    if (inside)
+        lode_call_show_callers(d,
+                               lode_add_evidence(&draft,
+                                                 lode_say(d, "%s: %.0f%% of the time that locks are held",
+                                                          lode_call_pair_name(d, inside),
+                                                          100 * (double)inside->locked / use->holding),
+                                                 (double)inside->locked / 1e9, "seconds"),
+                               inside->entry);
     double waiting = (double)waiting_of(d->calls, users[0]);
     lode_call_show_callers(
         d,
@@ -126,6 +167,8 @@ static lode_status state(struct lode_diagnosis *d, const struct use *use, double
                       lode_say(d, "threads hold locks for %.0f%% of the run time, all together", 100 * rho),
                       rho, "share");
     lode_add_explains(&draft, "efficiency");
+    lode_add_explains(&draft, "file-io");
+    lode_add_explains(&draft, "sleep");
     return lode_add_statement(d, &draft, error);
 }
 
@@ -136,7 +179,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     double rho = use.holding / (d->run.run_time * 1e9);
     double demand = use.useful > 0 ? use.threads * use.holding / use.useful : 0;
     bool is_disturbed = !d->calls->is_calm || d->lacks[CALL_NEED_PROCESSORS];
-    if (share <= WAIT_MIN || lode_call_share(d, use.waiting) <= WAIT_MIN)
+    if (share <= WAIT_MIN || gain_of(d, &use) <= WAIT_MIN)
         return LODE_OK;
     if ((rho >= USE_MIN && (!is_disturbed || demand >= DEMAND_MIN)) || demand >= SATURATED)
         return state(d, &use, share, rho, error);

@@ -21,10 +21,26 @@
 
 enum {
     CALLS_MIN = 100,
+    SLOW_MAX = 10000, /* calls that are looked at */
     MEDIAN_MIN = 2000 /* nanoseconds */
 };
 
-/* What calls take above the median; 0: no tail. */
+/* What calls that take 5 medians or more take above the median. At most 5 % of the calls do. */
+static double sum_slow(const struct call_facts *facts, uint32_t f, double median)
+{
+    const struct lode_sketch *sketch = facts->sketches[f];
+    uint64_t count = lode_sketch_count(sketch);
+    double sum = 0;
+    for (uint64_t rank = count; rank > 0 && count - rank < SLOW_MAX; rank--) {
+        double took = (double)lode_sketch_rank(sketch, rank);
+        if (took < P95_MAX * median)
+            break;
+        sum += took - median;
+    }
+    return sum;
+}
+
+/* What slow calls take above the median; 0: no tail. */
 static double find_excess(const struct call_facts *facts, uint32_t f)
 {
     const struct call_function *function = &facts->functions[f];
@@ -34,7 +50,7 @@ static double find_excess(const struct call_facts *facts, uint32_t f)
            p95 = (double)lode_call_quantile(facts, f, 0.95);
     if (median < MEDIAN_MIN || p95 > P95_MAX * median || (double)function->most <= MOST_MIN * median)
         return 0;
-    return fmax(0, (double)function->total - median * (double)function->outer);
+    return sum_slow(facts, f, median);
 }
 
 static bool is_better(const struct call_facts *facts, uint32_t f, uint32_t old)

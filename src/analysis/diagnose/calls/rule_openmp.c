@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * omp-serial, omp-imbalance: OpenMP threads wait more than 10 % of the run time. While the first
- * thread works outside of regions, the others wait: serial parts; inside, parts are unequal.
- * Needs: bodies of regions, no other threads that work (teams.c), enough processors; omp-imbalance:
- * threads that were seldom pre-empted. Serial parts are known by running time even if threads were.
+ * omp-serial, omp-imbalance: OpenMP threads wait more than 10 % of the run time (inside of
+ * regions, 15 %). While the first thread works outside of regions, the others wait: serial
+ * parts; inside, parts are unequal.
+ * Needs: bodies of regions, no other threads that work (teams.c), enough processors;
+ * omp-imbalance: threads that were seldom pre-empted. Serial parts are known by running time
+ * even if threads were.
  * Gain: useful work outside of regions / run time; time lost inside / run time. Likely.
  */
 #include "analysis/diagnose/calls/facts.h"
 
 #include <math.h>
 
-#define WAIT_MIN 0.10
+#define WAIT_MIN   0.10
+#define INSIDE_MIN 0.15
 
 static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
 {
@@ -19,7 +22,7 @@ static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
     const struct call_track *most = w.most;
     if (w.serial <= WAIT_MIN || w.serial < w.inside || most == NULL)
         return LODE_OK;
-    struct draft draft = {.statement = {.id = "omp-serial", .confidence = LODE_LIKELY}};
+    struct draft draft = {.statement = {.id = "omp-serial", .confidence = LODE_LIKELY, .is_bound = 1}};
     const char *function = lode_call_name(d, most->alone.function);
     lode_call_gain(&draft, w.alone / (w.processes * fmax(1, w.run)));
     draft.statement.function = function;
@@ -63,9 +66,9 @@ static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
     static const char *const words[] = {"profiles", NULL};
     struct call_waiting w = lode_call_waiting(d);
     uint32_t body = find_body(d->calls);
-    if (w.inside <= WAIT_MIN || w.serial >= w.inside || body == 0)
+    if (w.inside <= INSIDE_MIN || w.serial >= w.inside || body == 0)
         return LODE_OK;
-    struct draft draft = {.statement = {.id = "omp-imbalance", .confidence = LODE_LIKELY}};
+    struct draft draft = {.statement = {.id = "omp-imbalance", .confidence = LODE_LIKELY, .is_bound = 1}};
     const char *function = lode_call_name(d, body);
     lode_call_gain(&draft, w.inside);
     draft.statement.function = function;
@@ -92,5 +95,5 @@ const struct rule lode_call_rule_omp_serial = {
     "omp-serial", "OpenMP threads wait more than 10% of the run time, mostly for the first thread", NEEDS,
     run_serial};
 const struct rule lode_call_rule_omp_imbalance = {
-    "omp-imbalance", "OpenMP threads wait more than 10% of the run time, mostly for each other",
+    "omp-imbalance", "OpenMP threads wait more than 15% of the run time, mostly for each other",
     NEEDS | 1u << CALL_NEED_CALM, run_imbalance};

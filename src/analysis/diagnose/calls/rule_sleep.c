@@ -1,41 +1,72 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sleep: threads sleep again and again, for more than 10 % of their time.
- * Guard: one sleep is one-off-wait's. A program may be meant to do so: possible, no gain. It
- * explains a low efficiency if it is most of what is lost.
+ * sleep: threads that also work sleep, and processors are idle meanwhile for more than 10 % of what
+ * they could do. Guard: threads that only sleep and tell others are timers or clients; sleeps that
+ * are shorter after more work keep a beat, such as that of a display.
+ * Gain: what is lost to sleeping, of all that processors could do; it accounts for that. Whether
+ * there is something to wait for instead cannot be told: possible.
  */
-#include "analysis/diagnose/calls/facts.h"
+#include "analysis/diagnose/calls/sweep.h"
 
 #include <inttypes.h>
+#include <math.h>
 
-#define SLEEP_MIN 0.10
-#define MOST      0.50
-#define AGAIN     5
+#define SLEEP_MIN   0.10
+#define BEAT_MAX    (-0.7) /* correlation of sleep and work */
+#define BEAT_SPREAD 0.02   /* of a period, at most, where work hardly varies */
+
+enum {
+    BEATS_MIN = 20
+};
+
+static const struct call_pair *find_pair(const struct call_facts *facts, const struct call_loss *loss)
+{
+    for (size_t i = 0; i < facts->pair_count; i++)
+        if (facts->pairs[i].holder == loss->holder && facts->pairs[i].entry == loss->entry)
+            return &facts->pairs[i];
+    return NULL;
+}
+
+/* Whether sleeps make up for work, so that both together take the same time. */
+static bool keeps_beat(const struct call_beat *beat)
+{
+    double n = (double)beat->count, s = (double)beat->slept / n, w = (double)beat->worked / n;
+    if (beat->count < BEATS_MIN)
+        return false;
+    double ss = (double)beat->slept2 / n - s * s, ww = (double)beat->worked2 / n - w * w;
+    double both = (double)beat->both / n - s * w;
+    return ss > 0 && ww > 0 && both / sqrt(ss * ww) < BEAT_MAX;
+}
 
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
-    struct call_place place = lode_call_place(d, CALL_SET(SLEEP));
-    double share = lode_call_share(d, place.time);
-    if (place.best == NULL || share <= SLEEP_MIN || place.best->calls < AGAIN)
+    const struct call_facts *facts = d->calls;
+    double share = lode_call_lost(d, facts->blame->lost[WHY_SLEEP]);
+    const struct call_loss *loss = lode_call_loss(d, WHY_SLEEP);
+    const struct call_pair *pair = loss ? find_pair(facts, loss) : NULL;
+    if (pair == NULL || share <= SLEEP_MIN || keeps_beat(&pair->beat))
         return LODE_OK;
     struct draft draft = {.statement = {.id = "sleep", .confidence = LODE_POSSIBLE}};
-    const char *pair = lode_call_pair_name(d, place.best);
-    draft.statement.function = lode_call_name(d, place.best->holder);
-    draft.statement.text = lode_say(d, "Threads sleep %.0f%% of %s, %s in %s.", 100 * share,
-                                    lode_call_basis(d, "their time"), lode_call_most(&place), pair);
-    draft.statement.advice = "If they wait for something, try to wake them instead.";
+    const char *name = lode_call_pair_name(d, pair);
+    lode_call_gain(&draft, share);
+    draft.statement.function = lode_call_name(d, pair->holder);
+    draft.statement.text =
+        facts->blame->capacity > 1
+            ? lode_say(d,
+                       "Threads sleep while processors are idle, %.0f%% of what these could do, most in %s.",
+                       100 * share, name)
+            : lode_say(d, "The program sleeps %.0f%% of the run time, most in %s.", 100 * share, name);
+    draft.statement.advice = "If it waits for something, try to be woken instead.";
     lode_call_show_callers(
         d,
-        lode_add_evidence(
-            &draft,
-            lode_say(d, "%s: %" PRIu64 " calls of %s each", pair, place.best->calls,
-                     lode_call_amount(d, lode_call_pair_time(place.best) / (double)place.best->calls)),
-            (double)place.best->calls, "calls"),
-        place.best->entry);
-    if (d->has_efficiency && share > MOST * (1 - d->efficiency.parallel))
-        lode_add_explains(&draft, "efficiency");
+        lode_add_evidence(&draft,
+                          lode_say(d, "%s: %" PRIu64 " calls of %s each", name, pair->calls,
+                                   lode_call_amount(d, lode_call_pair_time(pair) / (double)pair->calls)),
+                          (double)pair->calls, "calls"),
+        pair->entry);
+    lode_add_explains(&draft, "efficiency");
     return lode_add_statement(d, &draft, error);
 }
 
 const struct rule lode_call_rule_sleep = {
-    "sleep", "threads sleep again and again, for more than 10% of their time", CALL_NEEDS, run};
+    "sleep", "threads that also work sleep for more than 10% of what processors could do", CALL_NEEDS, run};

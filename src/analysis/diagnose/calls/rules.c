@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rules for recordings of function calls, and what each of them needs. */
-#include "analysis/diagnose/calls/facts.h"
+#include "analysis/diagnose/calls/sweep.h"
 
 #include <stdlib.h>
 
 /* Causes after symptoms, whose statements they look at; lock first: it says what it excuses. */
 static const struct rule *const items[] = {
-    &lode_call_rule_lock,         &lode_call_rule_efficiency,    &lode_call_rule_mpi,
-    &lode_call_rule_omp_serial,   &lode_call_rule_omp_imbalance, &lode_call_rule_imbalance,
-    &lode_call_rule_slow_thread,  &lode_call_rule_file_io,       &lode_call_rule_small_io,
-    &lode_call_rule_allocation,   &lode_call_rule_churn,         &lode_call_rule_long_tail,
-    &lode_call_rule_one_off_wait, &lode_call_rule_recursion,     &lode_call_rule_serial,
-    &lode_call_rule_sleep,        &lode_call_rule_copy,          &lode_call_rule_hot_spot};
+    &lode_call_rule_lock,        &lode_call_rule_efficiency,    &lode_call_rule_mpi,
+    &lode_call_rule_omp_serial,  &lode_call_rule_omp_imbalance, &lode_call_rule_imbalance,
+    &lode_call_rule_slow_thread, &lode_call_rule_file_io,       &lode_call_rule_small_io,
+    &lode_call_rule_allocation,  &lode_call_rule_churn,         &lode_call_rule_long_tail,
+    &lode_call_rule_recursion,   &lode_call_rule_copy,          &lode_call_rule_sleep,
+    &lode_call_rule_threads,     &lode_call_rule_straggler,     &lode_call_rule_serial,
+    &lode_call_rule_turns,       &lode_call_rule_herd,          &lode_call_rule_oversubscribed,
+    &lode_call_rule_processes,   &lode_call_rule_loading,       &lode_call_rule_mapping,
+    &lode_call_rule_exceptions,  &lode_call_rule_preparing,     &lode_call_rule_busy_wait,
+    &lode_call_rule_cache,       &lode_call_rule_growth,        &lode_call_rule_omp_calls,
+    &lode_call_rule_hot_spot};
 
 static const char *const reasons[CALL_NEED_COUNT] = {
     [CALL_NEED_TIME] = "the recording is too short",
@@ -53,6 +58,7 @@ lode_status lode_diagnose_calls(struct lode_diagnosis *d, const lode_recording *
     LODE_TRY(lode_call_facts_conclude(d, error));
     LODE_TRY(lode_call_quality(d, error));
     find_lacks(d);
+    LODE_TRY(lode_call_sweep(d, error));
     lode_call_efficiency(d);
     return lode_run_rules(d, &rules, error);
 }

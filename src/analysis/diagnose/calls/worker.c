@@ -6,6 +6,7 @@
  */
 #include "analysis/diagnose/calls/pass.h"
 
+#include <lode/name.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,8 @@ static bool grow_functions(struct call_worker *w, uint32_t index)
     w->memos = memos ? memos : w->memos;
     uint32_t *touched = realloc(w->touched, capacity * sizeof *touched);
     w->touched = touched ? touched : w->touched;
-    if (!functions || !memos || !touched || !lode_sketches_reserve(&w->sketches, capacity))
+    if (!functions || !memos || !touched || !lode_sketches_reserve(&w->sketches, capacity) ||
+        !lode_call_seen_grow(&w->seen, capacity))
         return false;
     memset(functions + w->capacity, 0, (capacity - w->capacity) * sizeof *functions);
     memset(memos + w->capacity, 0, (capacity - w->capacity) * sizeof *memos);
@@ -51,11 +53,14 @@ static bool grow_frames(struct call_worker *w)
 }
 
 lode_status lode_call_worker_open(struct call_worker *w, const struct lode_diagnosis *d,
-                                  size_t collectives_max, lode_error *error)
+                                  size_t collectives_max, size_t waits_max, lode_error *error)
 {
-    *w = (struct call_worker){
-        .kinds = d->options.kinds, .recording = d->calls->recording, .collectives_max = collectives_max};
+    *w = (struct call_worker){.kinds = d->options.kinds,
+                              .recording = d->calls->recording,
+                              .collectives_max = collectives_max,
+                              .is_blocked_known = d->calls->has_sched};
     lode_sketches_init(&w->sketches);
+    lode_call_seen_open(&w->seen, waits_max);
     lode_map_init(&w->index);
     lode_array_init(&w->pairs, sizeof(struct call_pair), UINT32_MAX - 1);
     return grow_functions(w, 0) && grow_frames(w) ? LODE_OK : lode_fail_memory(error);
@@ -64,6 +69,7 @@ lode_status lode_call_worker_open(struct call_worker *w, const struct lode_diagn
 void lode_call_worker_close(struct call_worker *w)
 {
     lode_sketches_free(&w->sketches);
+    lode_call_seen_close(&w->seen);
     lode_map_free(&w->index);
     lode_array_free(&w->pairs);
     free(w->functions);
@@ -75,16 +81,27 @@ void lode_call_worker_close(struct call_worker *w)
 
 /* ---- functions and pairs ---- */
 
+/* Templates of the C++ library are compiled into the program: their time is that of callers. */
+static bool is_of_library(const char *simple)
+{
+    return strncmp(simple, "std::", 5) == 0 || strncmp(simple, "__gnu_cxx::", 11) == 0;
+}
+
 static void learn(struct call_worker *w, const lode_function *function)
 {
+    char simple[LODE_NAME_COMPARED];
     struct call_function *known = &w->functions[function->index];
     struct lode_decision decision = lode_decide_call(w->kinds, function);
     enum call_role role = lode_call_role(decision.activity, decision.effect);
+    lode_function_label_as(function, LODE_NAME_SIMPLE, simple, sizeof simple);
     /* Of functions of the application, only the bodies of regions are known by name. */
     if (lode_call_is_body(function->name)) {
         decision = (struct lode_decision){.activity = LODE_ACTIVITY_OWN};
         role = ROLE_BODY;
-    }
+    } else if (decision.activity == LODE_ACTIVITY_OWN && is_of_library(simple))
+        decision.activity = LODE_ACTIVITY_LIB;
+    if (role == ROLE_NONE && decision.activity == LODE_ACTIVITY_LIB && lode_call_prepares(simple))
+        role = ROLE_COMPILE;
     known->activity = (unsigned char)decision.activity;
     known->effect = (unsigned char)decision.effect;
     known->role = (unsigned char)role;
@@ -163,29 +180,16 @@ static bool leave_role(struct call_worker *w, enum call_role role, const struct 
                        uint64_t time)
 {
     uint64_t took = time - frame->enter - (w->track.preempted - frame->paused);
-    switch (role) {
-    case ROLE_TAKE:
-    case ROLE_COND:
+    if (role == ROLE_TAKE || role == ROLE_COND)
         take_lock(w, time);
-        return true;
-    case ROLE_JOIN:
+    else if (role == ROLE_JOIN || role == ROLE_FUTURE)
         w->track.joining += took;
-        return true;
-    case ROLE_BARRIER:
+    else if (role == ROLE_BARRIER)
         w->track.barriers += took;
-        return true;
-    case ROLE_PARALLEL:
-        if (w->memos[frame->function - 1].active == 0)
-            w->track.parallel += time - frame->enter;
-        return true;
-    case ROLE_ALL:
+    else if (role == ROLE_PARALLEL && w->memos[frame->function - 1].active == 0)
+        w->track.parallel += time - frame->enter;
+    else if (role == ROLE_ALL)
         return add_collective(w, frame, time);
-    case ROLE_NONE:
-    case ROLE_DROP:
-    case ROLE_ALLOC:
-    case ROLE_BODY:
-        break;
-    }
     return true;
 }
 
@@ -218,7 +222,7 @@ static bool place_call(struct call_worker *w, struct call_frame *frame, const st
         frame->pair = 0;
         return true;
     }
-    if (known->activity == LODE_ACTIVITY_LIB || above->pair)
+    if ((known->activity == LODE_ACTIVITY_LIB && known->role == ROLE_NONE) || above->pair)
         return true;
     struct call_memo *memo = &w->memos[function - 1];
     if (memo->pair == 0 || memo->holder != frame->holder) {
@@ -255,9 +259,13 @@ static bool enter(struct call_worker *w, const lode_event *event)
     if (w->track.entry == 0)
         w->track.entry = index + 1;
     w->memos[index].active++;
-    uint16_t roles = known->activity == LODE_ACTIVITY_OWN ? 0 : above->roles;
+    uint32_t roles = known->activity == LODE_ACTIVITY_OWN ? 0 : above->roles;
     frame->is_nested = roles >> known->role & 1;
-    frame->roles = (uint16_t)(roles | 1u << known->role);
+    frame->roles = roles | 1u << known->role;
+    frame->serial = ++w->seen.serial;
+    w->frames[w->depth].callees++;
+    if (known->activity == LODE_ACTIVITY_OWN && !lode_call_seen_enter(w, frame, above))
+        return false;
     if (known->role != ROLE_NONE && !frame->is_nested)
         enter_role(w, (enum call_role)known->role, event->time);
     w->depth++;
@@ -276,7 +284,7 @@ static bool add_to_sketch(struct call_worker *w, uint32_t function, uint64_t too
 }
 
 /* A library function that was called by the application ends. */
-static void leave_pair(struct call_worker *w, const struct call_frame *frame, const lode_event *event)
+static bool leave_pair(struct call_worker *w, const struct call_frame *frame, const lode_event *event)
 {
     struct call_pair *pair = pair_at(w, frame->pair);
     uint64_t took = event->time - frame->enter - (w->track.preempted - frame->paused);
@@ -286,16 +294,24 @@ static void leave_pair(struct call_worker *w, const struct call_frame *frame, co
         pair->waiting += took;
         pair->long_calls++;
     }
+    pair->locked += w->hold_count ? took : 0;
     if (event->data_size && frame->path == LODE_ACTIVITY_FILE)
         count_bytes(w, event, pair);
+    if (frame->path == LODE_ACTIVITY_SLEEP)
+        lode_call_seen_sleep(w, pair, frame->enter, event->time);
+    bool is_wait = CALL_WAITING >> frame->path & 1 && (frame->spins || !w->is_blocked_known);
+    return !is_wait || w->track.useful - frame->useful > took / 2 ||
+           lode_call_seen_wait(w, frame, frame->enter, event->time);
 }
 
 /* How long an outermost call of a function took. */
-static bool add_outer(struct call_worker *w, struct call_function *known, const struct call_frame *frame)
+static bool add_outer(struct call_worker *w, struct call_function *known, const struct call_frame *frame,
+                      uint64_t time)
 {
     uint64_t took = known->activity == LODE_ACTIVITY_OWN ? w->track.useful - frame->useful
                                                          : w->track.running - frame->running;
     known->outer++;
+    known->spent += time - frame->enter - (w->track.preempted - frame->paused);
     known->total += took;
     known->most = took > known->most ? took : known->most;
     return add_to_sketch(w, frame->function - 1, took);
@@ -329,10 +345,13 @@ static bool leave(struct call_worker *w, const lode_event *event)
     w->track.time[frame->path] += frame->self;
     w->track.calls++;
     memo->active -= memo->active > 0;
-    if (has_ended && memo->active == 0 && !add_outer(w, known, frame))
+    if (has_ended && memo->active == 0 && !add_outer(w, known, frame, event->time))
         return false;
-    if (has_ended && frame->pair && w->frames[w->depth].pair == 0 && known->activity != LODE_ACTIVITY_LIB)
-        leave_pair(w, frame, event);
+    if (known->activity == LODE_ACTIVITY_OWN && has_ended &&
+        !lode_call_seen_leave(w, frame, event->time, memo->active == 0))
+        return false;
+    if (has_ended && frame->pair && w->frames[w->depth].pair == 0 && !leave_pair(w, frame, event))
+        return false;
     return known->role == ROLE_NONE || frame->is_nested ||
            leave_role(w, (enum call_role)known->role, frame, event->time);
 }
@@ -370,6 +389,8 @@ static bool end_off(struct call_worker *w, const lode_event *event)
     w->track.time[w->depth == 0 ? LODE_ACTIVITY_COUNT
                   : is_waiting  ? frame->path
                                 : LODE_ACTIVITY_OFF_CPU] += took;
+    if (!frame->spins && !lode_call_seen_wait(w, frame, w->off_since, event->time))
+        return false;
     if (w->depth == 0)
         return true;
     uint32_t number = frame->pair ? frame->pair : find_pair(w, frame->holder, 0);
@@ -397,6 +418,7 @@ static void take_record(struct call_worker *w, const lode_event *event)
         lode_call_pair_note(pair, pending->from, pending->to, w->track.track);
     }
     w->pending.pair = 0;
+    lode_call_seen_record(&w->seen, is_made);
     w->track.unended = is_made ? w->track.running - w->recorded : 0;
     w->recorded = is_made ? w->recorded : w->track.running;
 }
@@ -456,6 +478,7 @@ void lode_call_worker_begin(struct call_worker *w, const lode_track_row *row)
     w->pending.pair = 0;
     w->recorded = 0;
     w->is_off = w->has_begun = false;
+    lode_call_seen_begin(&w->seen);
 }
 
 /* Of equal times, the function that was called first goes first. */
@@ -481,6 +504,7 @@ void lode_call_worker_end(struct call_worker *w, struct call_track *track)
         memo->held = memo->alone = 0;
     }
     w->touched_count = 0;
+    lode_call_seen_end(&w->seen, &w->track);
     *track = w->track;
     w->track = (struct call_track){0};
 }

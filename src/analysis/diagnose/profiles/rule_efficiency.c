@@ -15,7 +15,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     double kept = lode_time_of_threads(d, ALL, JOINS | READY) / whole;
     if (e->useful_high + kept >= ACCEPTABLE)
         return LODE_OK;
-    struct draft draft = {.statement = {.id = "efficiency", .confidence = LODE_LIKELY}};
+    struct draft draft = {.statement = {.id = "efficiency", .confidence = LODE_LIKELY, .is_bound = 1}};
     lode_set_gain(d, &draft, 1 - e->parallel - kept);
     draft.statement.text = lode_say(d, "%u threads do useful work in %.0f%% of the run time.", d->run.threads,
                                     100 * e->parallel);

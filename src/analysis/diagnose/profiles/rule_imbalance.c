@@ -122,7 +122,7 @@ static lode_status judge(struct lode_diagnosis *d, const struct balance *b, cons
     char name[200];
     if (loss <= limit || gain <= GAIN_MIN || b->most - b->mean <= ERRORS_MIN * deviation)
         return LODE_OK;
-    struct draft draft = {.statement = {.id = "imbalance", .confidence = LODE_LIKELY}};
+    struct draft draft = {.statement = {.id = "imbalance", .confidence = LODE_LIKELY, .is_bound = 1}};
     LODE_TRY(set_subject(d, b, d->profiles->rank_count > 1, &draft, error));
     lode_profile_label(d->profiles->db, d->profiles->threads[b->longest].profile, name, sizeof name);
     lode_set_gain_within(&draft, gain, gain - half, gain + half);

@@ -134,7 +134,7 @@ static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
     LODE_TRY(measure(d, &w, &is_much, error));
     if (!is_much || w.explained <= EXPLAINED)
         return LODE_OK;
-    struct draft draft = {.statement = {.id = "omp-serial", .confidence = LODE_LIKELY}};
+    struct draft draft = {.statement = {.id = "omp-serial", .confidence = LODE_LIKELY, .is_bound = 1}};
     lode_set_gain_of_masters(d, &draft, w.serial / ((double)d->profiles->rank_count * d->run.run_time));
     draft.statement.text =
         "OpenMP threads wait while the first thread of their process works outside of regions.";
@@ -152,7 +152,7 @@ static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
     LODE_TRY(measure(d, &w, &is_much, error));
     if (!is_much || w.explained > EXPLAINED)
         return LODE_OK;
-    struct draft draft = {.statement = {.id = "omp-imbalance", .confidence = LODE_LIKELY}};
+    struct draft draft = {.statement = {.id = "omp-imbalance", .confidence = LODE_LIKELY, .is_bound = 1}};
     lode_set_gain(d, &draft,
                   d->has_efficiency && d->efficiency.is_hybrid ? 1 - d->efficiency.openmp : w.share);
     draft.statement.text =

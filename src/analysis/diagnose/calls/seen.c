@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The course of a track: when it waited and for what, its long calls, who calls whom, and how calls
+ * change with their number. Memory is limited: once there are too many, the shorter ones go.
+ */
+#include "analysis/diagnose/calls/pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WAIT_MIN = 2000,    /* nanoseconds; shorter ones mostly measure the recorder */
+    SPAN_MIN = 100000,  /* nanoseconds */
+    SPANS_MAX = 4096,   /* of a track */
+    BEAT_MAX = 1 << 20, /* us; longer ones are cut */
+    EDGES_MAX = 1 << 20
+};
+
+void lode_call_seen_open(struct call_seen *seen, size_t waits_max)
+{
+    *seen = (struct call_seen){.waits_max = waits_max};
+    lode_map_init(&seen->edge_index);
+    lode_array_init(&seen->edges, sizeof(struct call_edge), EDGES_MAX);
+    lode_array_init(&seen->waits, sizeof(struct call_wait), waits_max);
+    lode_array_init(&seen->spans, sizeof(struct call_span), SPANS_MAX);
+}
+
+void lode_call_seen_close(struct call_seen *seen)
+{
+    lode_map_free(&seen->edge_index);
+    lode_array_free(&seen->edges);
+    lode_array_free(&seen->waits);
+    lode_array_free(&seen->spans);
+    for (uint32_t f = 0; f < seen->capacity; f++)
+        free(seen->growths[f]);
+    free(seen->growths);
+}
+
+bool lode_call_seen_grow(struct call_seen *seen, uint32_t capacity)
+{
+    struct call_growth **growths = realloc(seen->growths, capacity * sizeof *growths);
+    if (growths == NULL)
+        return false;
+    memset(growths + seen->capacity, 0, (capacity - seen->capacity) * sizeof *growths);
+    seen->growths = growths;
+    seen->capacity = capacity;
+    return true;
+}
+
+void lode_call_seen_begin(struct call_seen *seen)
+{
+    seen->waits.count = seen->spans.count = 0;
+    seen->wait_min = WAIT_MIN;
+    seen->span_min = SPAN_MIN;
+    seen->serial = seen->last_sleep = seen->settled = 0;
+}
+
+/* ---- waits and spans ---- */
+
+static void drop_short_waits(struct call_seen *seen)
+{
+    const struct call_wait *items = seen->waits.items;
+    while (seen->waits.count >= seen->waits_max) {
+        struct call_wait *kept = seen->waits.items;
+        size_t count = 0, settled = 0;
+        seen->wait_min *= 2;
+        for (size_t i = 0; i < seen->waits.count; i++)
+            if (items[i].to - items[i].from >= seen->wait_min) {
+                settled += i < seen->settled;
+                kept[count++] = items[i];
+            }
+        seen->waits.count = count;
+        seen->settled = settled;
+    }
+}
+
+static void drop_short_spans(struct call_seen *seen)
+{
+    const struct call_span *items = seen->spans.items;
+    while (seen->spans.count >= SPANS_MAX) {
+        struct call_span *kept = seen->spans.items;
+        size_t count = 0;
+        seen->span_min *= 2;
+        for (size_t i = 0; i < seen->spans.count; i++)
+            if (items[i].to - items[i].from >= seen->span_min)
+                kept[count++] = items[i];
+        seen->spans.count = count;
+    }
+}
+
+static unsigned char why_of(const struct call_worker *w, const struct call_frame *frame, uint32_t entry)
+{
+    static const unsigned char by_role[ROLE_COUNT] = {
+        [ROLE_TAKE] = WHY_LOCK + 1,   [ROLE_COND] = WHY_COND + 1,       [ROLE_JOIN] = WHY_JOIN + 1,
+        [ROLE_FUTURE] = WHY_JOIN + 1, [ROLE_BARRIER] = WHY_BARRIER + 1, [ROLE_WORD] = WHY_COND + 1};
+    unsigned char role = entry ? w->functions[entry - 1].role : ROLE_NONE;
+    if (by_role[role])
+        return (unsigned char)(by_role[role] - 1);
+    if (CALL_SPINNING >> frame->path & 1)
+        return WHY_SPINS;
+    switch (frame->path) {
+    case LODE_ACTIVITY_SLEEP:
+        return WHY_SLEEP;
+    case LODE_ACTIVITY_FILE:
+        return WHY_FILE;
+    case LODE_ACTIVITY_NET:
+        return WHY_NET;
+    case LODE_ACTIVITY_LOCK:
+        return WHY_COND;
+    case LODE_ACTIVITY_COUNT:
+        return WHY_IDLE;
+    default:
+        return WHY_OTHER;
+    }
+}
+
+bool lode_call_seen_wait(struct call_worker *w, const struct call_frame *frame, uint64_t from, uint64_t to)
+{
+    struct call_seen *seen = &w->seen;
+    if (to - from < seen->wait_min)
+        return true;
+    drop_short_waits(seen);
+    struct call_wait *wait = lode_array_push(&seen->waits);
+    uint32_t entry = frame->pair ? LODE_ARRAY_AT(&w->pairs, struct call_pair, frame->pair - 1)->entry : 0;
+    if (wait)
+        *wait = (struct call_wait){from, to, frame->holder, entry, why_of(w, frame, entry)};
+    return wait != NULL;
+}
+
+void lode_call_seen_record(struct call_seen *seen, bool is_made)
+{
+    if (is_made)
+        seen->waits.count = seen->settled;
+    seen->settled = seen->waits.count;
+}
+
+static bool add_span(struct call_seen *seen, const struct call_frame *frame, uint64_t to, size_t depth)
+{
+    if (to - frame->enter < seen->span_min)
+        return true;
+    drop_short_spans(seen);
+    struct call_span *span = lode_array_push(&seen->spans);
+    if (span)
+        *span = (struct call_span){frame->enter, to, frame->function - 1, (uint32_t)depth};
+    return span != NULL;
+}
+
+void lode_call_seen_sleep(struct call_worker *w, struct call_pair *pair, uint64_t from, uint64_t to)
+{
+    uint64_t last = w->seen.last_sleep, slept = (to - from) / 1000, worked = (from - last) / 1000;
+    w->seen.last_sleep = to;
+    if (last == 0)
+        return;
+    slept = slept < BEAT_MAX ? slept : BEAT_MAX;
+    worked = worked < BEAT_MAX ? worked : BEAT_MAX;
+    pair->beat.count++;
+    pair->beat.slept += slept;
+    pair->beat.worked += worked;
+    pair->beat.slept2 += slept * slept;
+    pair->beat.worked2 += worked * worked;
+    pair->beat.both += slept * worked;
+}
+
+/* ---- callers, and growth ---- */
+
+static uint32_t find_edge(struct call_seen *seen, uint32_t caller, uint32_t callee)
+{
+    bool added;
+    if (seen->edges.count >= EDGES_MAX)
+        return 0;
+    uint32_t *place = lode_map_add(&seen->edge_index, (uint64_t)caller << 32 | callee, 0, &added);
+    if (place == NULL || !added)
+        return place ? *place : 0;
+    struct call_edge *edge = lode_array_push(&seen->edges);
+    if (edge == NULL)
+        return 0;
+    edge->caller = caller;
+    edge->callee = callee;
+    return *place = (uint32_t)seen->edges.count;
+}
+
+bool lode_call_seen_enter(struct call_worker *w, struct call_frame *frame, const struct call_frame *above)
+{
+    struct call_memo *memo = &w->memos[frame->function - 1];
+    if (memo->edge == 0 || memo->caller != above->holder) {
+        memo->caller = above->holder;
+        memo->edge = find_edge(&w->seen, above->holder, frame->function);
+    }
+    frame->edge = memo->edge;
+    memo->number = memo->serial == above->serial ? memo->number + 1 : 0;
+    memo->serial = above->serial;
+    frame->number = memo->number;
+    return frame->edge != 0 || w->seen.edges.count >= EDGES_MAX;
+}
+
+static bool add_growth(struct call_seen *seen, const struct call_frame *frame, uint64_t took)
+{
+    struct call_growth **growth = &seen->growths[frame->function - 1];
+    unsigned step = 0;
+    if (frame->number >> CALL_STEP_FIRST == 0)
+        return true;
+    while (step + 1 < CALL_STEPS && frame->number >> (CALL_STEP_FIRST + 1 + step))
+        step++;
+    if (*growth == NULL && (*growth = calloc(1, sizeof **growth)) == NULL)
+        return false;
+    struct call_step *at = &(*growth)->steps[step];
+    at->calls++;
+    at->numbers += frame->number;
+    at->callees += frame->callees;
+    at->running += took;
+    return true;
+}
+
+bool lode_call_seen_leave(struct call_worker *w, const struct call_frame *frame, uint64_t time, bool is_outer)
+{
+    uint64_t took = w->track.running - frame->running;
+    if (frame->edge) {
+        struct call_edge *edge = LODE_ARRAY_AT(&w->seen.edges, struct call_edge, frame->edge - 1);
+        edge->calls++;
+        edge->running += is_outer ? took : 0;
+    }
+    if (is_outer && !add_growth(&w->seen, frame, took))
+        return false;
+    return add_span(&w->seen, frame, time, w->depth);
+}
+
+/* ---- the end ---- */
+
+static void *copy_items(const struct lode_array *array, size_t *count)
+{
+    void *copy = array->count ? malloc(array->count * array->item_size) : NULL;
+    if (copy)
+        memcpy(copy, array->items, array->count * array->item_size);
+    *count = copy ? array->count : 0;
+    return copy;
+}
+
+void lode_call_seen_end(struct call_seen *seen, struct call_track *track)
+{
+    track->waits = copy_items(&seen->waits, &track->wait_count);
+    track->spans = copy_items(&seen->spans, &track->span_count);
+}

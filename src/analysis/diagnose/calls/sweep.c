@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Goes through the waits of all threads in the order of time. A processor that is idle is lost to
+ * threads that wait for a lock, then to those that sleep or wait for devices, for others to come
+ * to a barrier, for others to tell something; what is left is a serial part, or the tail of threads
+ * that have more work. Threads that are pre-empted count as working: the machine is not blamed.
+ */
+#include "analysis/diagnose/calls/sweep.h"
+
+#include "base/compare.h"
+#include "base/map.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORKER_MIN 0.02  /* useful share of its life, of a thread that is a worker */
+#define PART_MIN   0.01  /* or of the useful time of all, and */
+#define LIFE_MIN   0.005 /* of its life */
+#define MOMENT     0.01  /* of the run time */
+#define CROWDED    4.0
+
+/* A change of the state of a thread. */
+struct change {
+    uint64_t time;
+    uint32_t track;
+    uint32_t wait; /* index + 1; 0: it works; ENDED */
+};
+
+#define ENDED UINT32_MAX
+
+struct sweep {
+    struct lode_diagnosis *d;
+    struct call_blame *blame;
+    struct change *changes;
+    size_t change_count;
+    unsigned char *is_worker; /* by track */
+    uint32_t *places;         /* by track: in `alive` + 1; 0: not there */
+    uint32_t *waits;          /* by track: the wait that it is in + 1; 0: it works */
+    uint32_t *alive;
+    size_t alive_count;
+    size_t counts[WHY_COUNT]; /* of workers that wait */
+    size_t working;
+    uint64_t working_sum; /* of indices: of one that works alone, its index */
+    struct lode_map index;
+    struct lode_array losses, alone, tails;
+};
+
+/* ---- threads ---- */
+
+static double life_of(const struct call_track *track)
+{
+    return (double)(track->end - track->begin);
+}
+
+static int compare_changes(const void *left, const void *right)
+{
+    const struct change *a = left, *b = right;
+    if (a->time != b->time)
+        return LODE_COMPARE(a->time, b->time);
+    return a->track != b->track ? LODE_COMPARE(a->track, b->track) : LODE_COMPARE(a->wait, b->wait);
+}
+
+static lode_status list_changes(struct sweep *s, lode_error *error)
+{
+    const struct call_facts *facts = s->d->calls;
+    size_t most = 0;
+    for (size_t i = 0; i < facts->track_count; i++)
+        most += 2 * facts->tracks[i].wait_count + 2;
+    s->changes = calloc(most + 1, sizeof *s->changes);
+    LODE_TRY_ALLOC(s->changes, error);
+    for (uint32_t i = 0; i < facts->track_count; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        if (track->is_launcher)
+            continue;
+        s->changes[s->change_count++] = (struct change){track->begin, i, 0};
+        for (uint32_t k = 0; k < track->wait_count; k++) {
+            s->changes[s->change_count++] = (struct change){track->waits[k].from, i, k + 1};
+            s->changes[s->change_count++] = (struct change){track->waits[k].to, i, 0};
+        }
+        s->changes[s->change_count++] = (struct change){track->end, i, ENDED};
+    }
+    qsort(s->changes, s->change_count, sizeof *s->changes, compare_changes);
+    return LODE_OK;
+}
+
+/* Whether a worker could use a processor after a change: it does not wait for the end of others. */
+static bool is_usable(const struct sweep *s, const struct change *change)
+{
+    const struct call_track *track = &s->d->calls->tracks[change->track];
+    if (change->wait == ENDED || !s->is_worker[change->track])
+        return false;
+    return change->wait == 0 || track->waits[change->wait - 1].why != WHY_JOIN;
+}
+
+/* How many workers could work at once, for more than a moment; at most the processors. */
+static lode_status find_capacity(struct sweep *s, lode_error *error)
+{
+    const struct call_facts *facts = s->d->calls;
+    size_t now = 0, count = facts->track_count + 1;
+    double run = (double)(facts->end - facts->begin), time = 0;
+    unsigned char *usable = calloc(count, sizeof *usable);
+    double *times = calloc(count, sizeof *times); /* by number of workers */
+    bool has_memory = usable && times;
+    for (size_t i = 0; has_memory && i < s->change_count; i++) {
+        unsigned char *before = &usable[s->changes[i].track], after = is_usable(s, &s->changes[i]);
+        now = now + after - *before;
+        *before = after;
+        times[now] += i + 1 < s->change_count ? (double)(s->changes[i + 1].time - s->changes[i].time) : 0;
+    }
+    size_t most = has_memory ? count - 1 : 0;
+    while (most > 1 && (time += times[most]) <= MOMENT * run)
+        most--;
+    free(usable);
+    free(times);
+    LODE_TRY_ALLOC(has_memory, error);
+    uint32_t processors = s->d->run.processors;
+    s->blame->capacity = (double)(processors && most > processors ? processors : most);
+    return LODE_OK;
+}
+
+/* ---- one moment ---- */
+
+static const struct call_wait *wait_of(const struct sweep *s, uint32_t track)
+{
+    return s->waits[track] ? &s->d->calls->tracks[track].waits[s->waits[track] - 1] : NULL;
+}
+
+static bool blame_waits(struct sweep *s, enum call_why why, double time)
+{
+    s->blame->lost[why] += time;
+    for (size_t i = 0; i < s->alive_count; i++) {
+        const struct call_wait *wait = wait_of(s, s->alive[i]);
+        bool added;
+        if (wait == NULL || wait->why != why || !s->is_worker[s->alive[i]])
+            continue;
+        uint32_t *place = lode_map_add(&s->index, (uint64_t)wait->holder << 32 | wait->entry, 0, &added);
+        if (place == NULL)
+            return false;
+        if (added) {
+            struct call_loss *loss = lode_array_push(&s->losses);
+            if (loss == NULL)
+                return false;
+            *place = (uint32_t)s->losses.count - 1;
+            *loss = (struct call_loss){wait->holder, wait->entry, wait->why, 0};
+        }
+        LODE_ARRAY_AT(&s->losses, struct call_loss, *place)->lost += time / (double)s->counts[why];
+    }
+    return true;
+}
+
+static bool add_alone(const struct sweep *s, struct lode_array *list, uint64_t from, uint64_t to)
+{
+    struct call_alone *last = list->count ? LODE_ARRAY_AT(list, struct call_alone, list->count - 1) : NULL;
+    if (last && last->to == from && last->track == s->working_sum) {
+        last->to = to;
+        return true;
+    }
+    struct call_alone *alone = lode_array_push(list);
+    if (alone)
+        *alone = (struct call_alone){from, to, (uint32_t)s->working_sum};
+    return alone != NULL;
+}
+
+static bool is_starter(const struct call_track *track)
+{
+    return track->pid == track->tid;
+}
+
+static bool pass(struct sweep *s, uint64_t from, uint64_t to)
+{
+    static const enum call_why order[] = {WHY_LOCK, WHY_FILE, WHY_SLEEP, WHY_NET, WHY_SPINS};
+    struct call_blame *blame = s->blame;
+    double time = (double)(to - from), working = (double)s->working;
+    double rest = fmax(0, blame->capacity - working) * time;
+    if (working >= CROWDED * (double)s->d->run.processors && s->d->run.processors) {
+        blame->crowded += time;
+        blame->wanted += time * working;
+    }
+    for (size_t i = 0; rest > 0 && i < sizeof order / sizeof *order; i++) {
+        double part = fmin(rest, (double)s->counts[order[i]] * time);
+        if (part > 0 && !blame_waits(s, order[i], part))
+            return false;
+        rest -= part;
+    }
+    if (!(rest > 0))
+        return true;
+    if (s->working == 0) {
+        double part = fmin(rest, (double)s->counts[WHY_OTHER] * time);
+        blame->nobody += rest - part;
+        return part == 0 || blame_waits(s, WHY_OTHER, part);
+    }
+    double barrier = fmin(rest, (double)s->counts[WHY_BARRIER] * time);
+    if (barrier > 0 && !blame_waits(s, WHY_BARRIER, barrier))
+        return false;
+    double cond = fmin(rest - barrier, (double)s->counts[WHY_COND] * time);
+    if (cond > 0 && !blame_waits(s, WHY_COND, cond))
+        return false;
+    if (s->working == 1)
+        blame->waited_for[s->working_sum] += cond;
+    rest -= barrier + cond;
+    bool is_serial = s->working == 1 && is_starter(&s->d->calls->tracks[s->working_sum]);
+    *(is_serial ? &blame->serial : &blame->tail) += rest;
+    return s->working > 1 || !(rest > 0) || add_alone(s, is_serial ? &s->alone : &s->tails, from, to);
+}
+
+/* ---- all moments ---- */
+
+static void leave_state(struct sweep *s, uint32_t track)
+{
+    const struct call_wait *wait = wait_of(s, track);
+    if (wait)
+        s->counts[wait->why] -= s->is_worker[track];
+    else {
+        s->working--;
+        s->working_sum -= track;
+    }
+}
+
+static void enter_state(struct sweep *s, uint32_t track, uint32_t number)
+{
+    s->waits[track] = number;
+    const struct call_wait *wait = wait_of(s, track);
+    if (wait)
+        s->counts[wait->why] += s->is_worker[track];
+    else {
+        s->working++;
+        s->working_sum += track;
+    }
+}
+
+static void apply(struct sweep *s, const struct change *change)
+{
+    uint32_t track = change->track;
+    if (s->places[track] == 0 && change->wait != ENDED) {
+        s->alive[s->alive_count++] = track;
+        s->places[track] = (uint32_t)s->alive_count;
+        enter_state(s, track, change->wait);
+        return;
+    }
+    if (s->places[track] == 0)
+        return;
+    leave_state(s, track);
+    if (change->wait != ENDED) {
+        enter_state(s, track, change->wait);
+        return;
+    }
+    uint32_t last = s->alive[--s->alive_count], place = s->places[track];
+    s->alive[place - 1] = last;
+    s->places[last] = place;
+    s->places[track] = 0;
+}
+
+static int compare_losses(const void *left, const void *right, void *argument)
+{
+    const struct call_loss *a = left, *b = right;
+    const uint32_t *ranks = argument;
+    if (a->lost != b->lost)
+        return a->lost > b->lost ? -1 : 1;
+    uint32_t x = a->holder ? ranks[a->holder - 1] + 1 : 0, y = b->holder ? ranks[b->holder - 1] + 1 : 0;
+    if (x != y)
+        return LODE_COMPARE(x, y);
+    x = a->entry ? ranks[a->entry - 1] + 1 : 0;
+    y = b->entry ? ranks[b->entry - 1] + 1 : 0;
+    return LODE_COMPARE(x, y);
+}
+
+static lode_status go_through(struct sweep *s, lode_error *error)
+{
+    const struct call_facts *facts = s->d->calls;
+    uint64_t last = facts->begin;
+    for (size_t i = 0; i < s->change_count; i++) {
+        const struct change *change = &s->changes[i];
+        if (change->time > last && !pass(s, last, change->time))
+            return lode_fail_memory(error);
+        last = change->time > last ? change->time : last;
+        apply(s, change);
+    }
+    return LODE_OK;
+}
+
+static void find_workers(struct sweep *s)
+{
+    const struct call_facts *facts = s->d->calls;
+    double all = 0;
+    for (size_t i = 0; i < facts->track_count; i++)
+        all += facts->tracks[i].is_launcher ? 0 : (double)facts->tracks[i].useful;
+    for (size_t i = 0; i < facts->track_count; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        double useful = (double)track->useful;
+        s->is_worker[i] =
+            !track->is_launcher && (useful >= WORKER_MIN * life_of(track) ||
+                                    (useful >= PART_MIN * all && useful >= LIFE_MIN * life_of(track)));
+    }
+}
+
+static void close(struct sweep *s)
+{
+    free(s->changes);
+    free(s->is_worker);
+    free(s->places);
+    free(s->waits);
+    free(s->alive);
+    lode_map_free(&s->index);
+    lode_array_free(&s->losses);
+    lode_array_free(&s->alone);
+    lode_array_free(&s->tails);
+}
+
+static lode_status sweep(struct sweep *s, lode_error *error)
+{
+    struct call_facts *facts = s->d->calls;
+    struct call_blame *blame = s->blame;
+    size_t count = facts->track_count + 1;
+    s->is_worker = calloc(count, sizeof *s->is_worker);
+    s->places = calloc(count, sizeof *s->places);
+    s->waits = calloc(count, sizeof *s->waits);
+    s->alive = calloc(count, sizeof *s->alive);
+    blame->waited_for = calloc(count, sizeof *blame->waited_for);
+    LODE_TRY_ALLOC(s->is_worker && s->places && s->waits && s->alive && blame->waited_for, error);
+    find_workers(s);
+    LODE_TRY(list_changes(s, error));
+    LODE_TRY(find_capacity(s, error));
+    blame->whole = blame->capacity * (double)(facts->end - facts->begin);
+    LODE_TRY(go_through(s, error));
+    if (s->losses.count)
+        qsort_r(s->losses.items, s->losses.count, s->losses.item_size, compare_losses, facts->ranks);
+    blame->losses = s->losses.items;
+    blame->loss_count = s->losses.count;
+    blame->alone = s->alone.items;
+    blame->alone_count = s->alone.count;
+    blame->tails = s->tails.items;
+    blame->tail_count = s->tails.count;
+    s->losses.items = s->alone.items = s->tails.items = NULL;
+    return LODE_OK;
+}
+
+lode_status lode_call_sweep(struct lode_diagnosis *d, lode_error *error)
+{
+    struct sweep s = {.d = d};
+    d->calls->blame = s.blame = calloc(1, sizeof *s.blame);
+    LODE_TRY_ALLOC(s.blame, error);
+    lode_map_init(&s.index);
+    lode_array_init(&s.losses, sizeof(struct call_loss), UINT32_MAX - 1);
+    lode_array_init(&s.alone, sizeof(struct call_alone), UINT32_MAX - 1);
+    lode_array_init(&s.tails, sizeof(struct call_alone), UINT32_MAX - 1);
+    lode_status status = sweep(&s, error);
+    close(&s);
+    return status;
+}
+
+void lode_call_blame_free(struct call_blame *blame)
+{
+    if (blame == NULL)
+        return;
+    free(blame->waited_for);
+    free(blame->alone);
+    free(blame->tails);
+    free(blame->losses);
+    free(blame);
+}
+
+/* ---- for rules ---- */
+
+double lode_call_lost(const struct lode_diagnosis *d, double time)
+{
+    const struct call_blame *blame = d->calls->blame;
+    return blame->whole > 0 ? time / blame->whole : 0;
+}
+
+double lode_call_unused(const struct lode_diagnosis *d)
+{
+    const struct call_blame *blame = d->calls->blame;
+    double lost = blame->serial + blame->tail + blame->lost[WHY_LOCK] + blame->lost[WHY_COND] +
+                  blame->lost[WHY_BARRIER] + blame->lost[WHY_SPINS] + blame->lost[WHY_OTHER];
+    return lode_call_lost(d, fmax(0, lost - d->calls->lock_excused));
+}
+
+const struct call_loss *lode_call_loss(const struct lode_diagnosis *d, enum call_why why)
+{
+    const struct call_blame *blame = d->calls->blame;
+    for (size_t i = 0; i < blame->loss_count; i++)
+        if (blame->losses[i].why == why)
+            return &blame->losses[i];
+    return NULL;
+}

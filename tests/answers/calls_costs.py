@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Cases as in calls_cases.py, of rules for what is done again and again, for serial times, and for what numbers of calls say; and of their guards."""
+
+from calls_cases import MS, main_with, workers
+from calls_made import Thread
+
+
+def each(count, item, work, name="handle"):
+    """A function that does something expensive in each of its calls, beside work."""
+    def fill(thread):
+        for _ in range(count):
+            with thread.call(name):
+                item(thread)
+            thread.work("compute", work)
+    return main_with(fill)
+
+
+def threads_for_items(count, work):
+    """The first thread starts a thread for each item, and waits for its end."""
+    parent, threads = Thread(), []
+    with parent.call("main"):
+        for i in range(count):
+            parent.work("pthread_create", 100)
+            thread = Thread(101 + i, begin=(parent.time - Thread().time) // 1000)
+            thread.work("item", work)
+            threads.append(thread)
+            with parent.call("pthread_join"):
+                parent.off(work)
+    return [parent, *threads]
+
+
+def phases(alone, together):
+    """The first thread works alone, then two others work."""
+    parent = Thread()
+    with parent.call("main"):
+        parent.work("read_input", alone * MS)
+        begin = (parent.time - Thread().time) // 1000
+        with parent.call("pthread_join"):
+            parent.off(together * MS)
+    threads = [Thread(101 + i, begin=begin) for i in range(2)]
+    for thread in threads:
+        thread.work("solve", together * MS)
+    return [parent, *threads]
+
+
+def straggler(last):
+    """Two threads with 20 items each; the last one of one of them takes longer."""
+    def fill(thread, i):
+        for k in range(20):
+            thread.work("item", last * MS if i == 0 and k == 19 else MS)
+    return workers(2, fill)
+
+
+def herd(waits):
+    """Four threads that wait several times before they have something to do."""
+    def fill(thread, i):
+        thread.run(i * 50)
+        for _ in range(100):
+            with thread.call("take"):
+                for _ in range(waits):
+                    thread.wait("pthread_cond_wait", 60)
+            thread.work("use", 100)
+    return workers(4, fill)
+
+
+def spinning(tests, caller="wait_for_item"):
+    """One thread works, another asks again and again whether it has done."""
+    one, other = Thread(), Thread(101)
+    one.work("produce", 40 * MS)
+    with other.call("consume"):
+        for _ in range(20):
+            with other.call(caller):
+                for _ in range(tests // 20):
+                    other.work("is_there", 0.4)
+            other.work("use", 20)
+    return [one, other]
+
+
+def cache(misses, name="cache_get"):
+    def fill(thread):
+        for i in range(200):
+            with thread.call(name):
+                if i % 100 < misses:
+                    thread.work("load", 100)
+            thread.work("compute", 50)
+    return main_with(fill)
+
+
+def growing(steps):
+    """Each call of `find` makes as many calls as `steps` says for its number."""
+    def fill(thread):
+        for i in range(400):
+            with thread.call("find"):
+                for _ in range(steps(i)):
+                    thread.work("same", 0.3)
+        thread.work("compute", 10 * MS)
+    return main_with(fill)
+
+
+def chunks(count):
+    threads = [Thread(), Thread(101)]
+    for thread in threads:
+        with thread.call("sweep._omp_fn.0"):
+            for _ in range(count):
+                thread.work("GOMP_loop_dynamic_next", 0.3)
+                thread.run(0.3)
+    return threads
+
+
+def crowd(count):
+    """Threads that are pre-empted in turns."""
+    def fill(thread, i):
+        for k in range(40):
+            with thread.call("step"):
+                for slot in range(count):
+                    thread.run(100) if slot == (i + k) % count else thread.preempt(100)
+    return workers(count, fill)
+
+
+def locked_io(name):
+    """Two threads in turns: each holds a lock while it calls a function that waits."""
+    def fill(thread, i):
+        for k in range(40):
+            with thread.call("save"):
+                if k or i:
+                    thread.wait("pthread_mutex_lock", 500)
+                with thread.call(name):
+                    thread.off(400)
+                thread.run(100).work("pthread_mutex_unlock", 0.1)
+    return workers(2, fill)
+
+
+def frames(is_beat):
+    """Work of varying time, then a sleep: until the next beat, or of equal time."""
+    def fill(thread):
+        for k in range(60):
+            work = 4 * MS + k * 7919 % 4000
+            thread.work("draw", work).wait("usleep", 16 * MS - work if is_beat else 10 * MS)
+    return main_with(fill)
+
+
+COSTS = [
+    ("processes", each(50, lambda t: t.work("popen", 100).wait("read", 900).wait("pclose", 100), 1000), {"processes"}, set(),
+     {"function": "handle", "gain": 100 * 1100 / 2100}),
+    ("processes: few", each(10, lambda t: t.work("popen", 100).wait("read", 900), 2 * MS), {"file-io"}, set()),
+    ("threads", threads_for_items(200, 20), {"threads"}, set(), {"function": "main"}),
+    ("threads: few", threads_for_items(50, 200), set(), set()),
+    ("loading", each(50, lambda t: t.work("dlopen", 300).work("dlclose", 100), 400), {"loading"}, set(), {"function": "handle", "gain": 50}),
+    ("loading: once", each(1, lambda t: t.work("dlopen", 20 * MS), 20 * MS), set(), set()),
+    ("mapping", each(600, lambda t: t.work("mmap", 10).work("munmap", 30), 60), {"mapping"}, set(), {"function": "handle", "gain": 40}),
+    ("mapping: few", each(100, lambda t: t.work("mmap", 60).work("munmap", 180), 4560), set(), set()),
+    ("exceptions", each(2000, lambda t: t.work("__cxa_allocate_exception", 0.5).run(5), 5), {"exceptions"}, set(), {"function": "handle"}),
+    ("exceptions: few", each(200, lambda t: t.work("__cxa_allocate_exception", 0.5).run(50), 50), set(), set()),
+    ("preparing", each(200, lambda t: t.work("regcomp", 50), 50), {"preparing"}, set(), {"function": "handle", "gain": 50}),
+    ("preparing: once", each(1, lambda t: t.work("regcomp", 10 * MS), 10 * MS), set(), set()),
+    ("serial: before a parallel part", phases(20, 20), {"serial"}, set(), {"function": "read_input", "gain": 25}),
+    ("serial: before a parallel part, just below 10 %", phases(10, 41), set(), set()),
+    ("straggler", straggler(20), {"straggler"}, set(), {"function": "item", "thread": 101}),
+    ("straggler: all items alike", straggler(1), set(), set()),
+    ("herd", herd(10), {"herd"}, set(), {"function": "take"}),
+    ("busy wait", spinning(99_000), {"busy-wait"}, set(), {"function": "wait_for_item"}),
+    ("busy wait: a search beside work", spinning(99_000, "look_up"), set(), set()),
+    ("cache", cache(100), {"cache"}, set(), {"function": "cache_get"}),
+    ("cache: it has most", cache(50), set(), set()),
+    ("cache: a wrapper", cache(100, "handle"), set(), set()),
+    ("rising", growing(lambda i: i), {"rising"}, set(), {"function": "find", "confidence": "possible"}),
+    ("growth: equal calls", growing(lambda _: 200), set(), set()),
+    ("growth: unequal calls", growing(lambda i: i * 7919 % 400), set(), set()),
+    ("OpenMP calls", chunks(60_000), {"omp-calls"}, set(), {"function": "sweep._omp_fn.0"}),
+    ("oversubscribed", crowd(8), {"oversubscribed"}, {"oversubscribed"}, {"processors": 2}),
+    ("oversubscribed: twice as many", crowd(4), set(), {"oversubscribed"}, {"processors": 2}),
+    ("lock: held during file I/O", locked_io("fdatasync"), {"lock"}, set(), {"evidence": "fdatasync below save"}),
+    ("sleep: to a beat", frames(True), set(), set()),
+    ("sleep: of equal time", frames(False), {"sleep"}, set(), {"function": "main"}),
+]
