@@ -188,16 +188,16 @@ static double ratio_at(const struct judge *self, double distance)
     return difference == 0.0 ? 1.0 : difference > 0 ? HUGE_VAL : -HUGE_VAL;
 }
 
-static double half_width(const lode_judgement *result, double normal)
+static double half_width(const lode_judgement *result, const struct lode_judge_question *question)
 {
     if (result->method == LODE_JUDGE_NONE)
         return HUGE_VAL;
     if (result->method == LODE_JUDGE_EXACT || result->deviation == 0.0)
         return 0.0;
-    double tail = result->level / 2;
-    if (isfinite(result->freedom))
-        return -lode_student_quantile(tail, result->freedom) * result->deviation;
-    return -(normal != 0.0 ? normal : lode_normal_quantile(tail)) * result->deviation;
+    bool is_known = question->known_quantile != 0.0 && result->freedom == question->known_freedom;
+    double quantile =
+        is_known ? question->known_quantile : lode_student_quantile(result->level / 2, result->freedom);
+    return -quantile * result->deviation;
 }
 
 static void set_ratio(struct judge *self, double half)
@@ -250,12 +250,16 @@ static void set_p(struct judge *self)
     result->p_adjusted = fmin(1.0, result->p * (result->whole_level / result->level));
 }
 
-/* The least runs a side whose interval has at most this half width. */
-static uint32_t runs_for(const lode_judgement *result, double half)
+/* The least runs a side whose interval has at most this half width, from what it has now. */
+static uint32_t runs_for(const lode_judgement *result, double half, double width)
 {
     double spread = 1 / (double)result->base_runs + 1 / (double)result->new_runs;
     double freedom = result->freedom / ((double)result->base_runs + result->new_runs - 2);
     uint32_t low = 2, high = LODE_RUNS_MAX + 1;
+    /* More runs than these have more degrees of freedom, so that their quantile is smaller. */
+    double enough = ceil(2 / spread * pow(width / half, 2));
+    if (2 * enough >= (double)result->base_runs + result->new_runs && enough < high)
+        high = (uint32_t)enough;
     while (low < high) {
         uint32_t runs = low + (high - low) / 2;
         double deviation = result->deviation * sqrt(2 / (double)runs / spread);
@@ -285,7 +289,7 @@ static void set_verdict(struct judge *self, double half)
     else if (size + half <= margin)
         result->verdict = LODE_VERDICT_SAME;
     else if (knows_noise(result))
-        result->needed_runs = runs_for(result, fmax(size, margin - size));
+        result->needed_runs = runs_for(result, fmax(size, margin - size), half);
 }
 
 void lode_judge_values(lode_judgement *out, const double *values, size_t base_count, size_t new_count,
@@ -302,7 +306,7 @@ void lode_judge_values(lode_judgement *out, const double *values, size_t base_co
         take_noise(&self);
     out->deviation = self.deviation;
     out->freedom = self.freedom;
-    double half = half_width(out, question->normal);
+    double half = half_width(out, question);
     set_ratio(&self, half);
     set_p(&self);
     set_verdict(&self, half);
@@ -331,7 +335,8 @@ uint32_t lode_judgement_runs(const lode_judgement *judgement, double limit)
 {
     if (!knows_noise(judgement) || lode_judgement_outcome(judgement, limit) != LODE_LIMIT_CANNOT_TELL)
         return 0;
-    return runs_for(judgement, fabs(difference_of(judgement) - distance_of(judgement, limit)));
+    double width = -lode_student_quantile(judgement->level / 2, judgement->freedom) * judgement->deviation;
+    return runs_for(judgement, fabs(difference_of(judgement) - distance_of(judgement, limit)), width);
 }
 
 /* ---- one row alone ---- */

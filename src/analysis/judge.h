@@ -7,9 +7,10 @@
 #include <lode/statistics.h>
 
 struct lode_judge_question {
-    double level;  /* of this test */
-    double whole;  /* of all tests that share it */
-    double normal; /* quantile of the normal distribution for `level`; 0: not computed yet */
+    double level; /* of this test */
+    double whole; /* of all tests that share it */
+    /* The quantile of `level` / 2 for these degrees of freedom, which many rows have; 0: none. */
+    double known_freedom, known_quantile;
     double margin, base_sample, new_sample;
     bool is_exact;
     bool is_estimate;               /* base, new value and ratio only */

@@ -39,7 +39,7 @@ struct lode_judgements {
     size_t pooled_count, tested;
     struct lode_noise noise;
     bool is_equal_speed;
-    double normal; /* quantile for the level of rows */
+    double known_freedom, known_quantile; /* of rows, at equal speed or without any run to spare */
 };
 
 static size_t run_count(const lode_judgements *self)
@@ -173,7 +173,8 @@ static struct lode_judge_question question_of(const lode_judgements *self, bool 
         level = is_total ? TOTAL_PART * level : (1 - TOTAL_PART) * level / (double)tests;
     return (struct lode_judge_question){.level = level,
                                         .whole = options->level,
-                                        .normal = is_total ? 0.0 : self->normal,
+                                        .known_freedom = self->known_freedom,
+                                        .known_quantile = is_total ? 0.0 : self->known_quantile,
                                         .margin = options->margin,
                                         .base_sample = options->base_sample,
                                         .new_sample = options->new_sample,
@@ -269,7 +270,10 @@ static lode_status compute(lode_judgements *self, lode_error *error)
 {
     sort_out(self);
     LODE_TRY(find_noise(self, error));
-    self->normal = lode_normal_quantile(question_of(self, false).level / 2);
+    struct lode_row_noise complete = lode_noise_moderate(
+        &self->noise, (struct lode_row_noise){.freedom = fmax(0.0, (double)run_count(self) - 2)});
+    self->known_freedom = complete.freedom > 0 ? complete.freedom : HUGE_VAL;
+    self->known_quantile = lode_student_quantile(question_of(self, false).level / 2, self->known_freedom);
     self->is_equal_speed = is_noise_of_machine(self);
     if (self->is_equal_speed)
         self->is_equal_speed = most_agree(self);

@@ -15,9 +15,10 @@ enum {
     BISECTIONS = 2200       /* more than the exponents and bits of a double */
 };
 
-#define HALF_LOG_2PI   0.91893853320467274178
-#define SQRT_HALF      0.70710678118654752440
-#define NORMAL_FREEDOM 1e8 /* from here on, t and the normal distribution agree to 1e-8 relative */
+#define HALF_LOG_2PI    0.91893853320467274178
+#define SQRT_HALF       0.70710678118654752440
+#define EXACT_LOGARITHM 1e-14 /* tails are not known better */
+#define NORMAL_FREEDOM  1e8   /* from here on, t and the normal distribution agree to 1e-8 relative */
 
 /* Stirling's series, after moving x to where it converges. */
 double lode_log_gamma(double x)
@@ -101,22 +102,32 @@ double lode_student_cdf(double t, double freedom)
     return t < 0 ? student_tail(-t, freedom) : 1.0 - student_tail(t, freedom);
 }
 
-/* The t with P(T > t) = tail, for 0 < tail < 0.5. */
+/* The t with P(T > t) = tail, for 0 < tail < 0.5: the chord of logarithms, every third step a half. */
 static double tail_quantile(double tail, double freedom)
 {
-    double low = 0.0, high = 1.0;
-    while (high < DBL_MAX / 2 && student_tail(high, freedom) > tail) {
+    double low = 0.0, high = 1.0, above = log(0.5 / tail), below = log(student_tail(high, freedom) / tail);
+    while (high < DBL_MAX / 2 && below > 0) {
         low = high;
+        above = below;
         high *= 2;
+        below = log(student_tail(high, freedom) / tail);
     }
     for (int i = 0; i < BISECTIONS; i++) {
-        double middle = low + (high - low) / 2;
+        double middle = low + (high - low) / 2, chord = low + (high - low) * (above / (above - below));
         if (middle <= low || middle >= high)
             break;
-        if (student_tail(middle, freedom) > tail)
+        if (i % 3 != 2 && chord > low && chord < high)
+            middle = chord;
+        double at = log(student_tail(middle, freedom) / tail);
+        if (at > 0) {
             low = middle;
-        else
+            above = at;
+        } else {
             high = middle;
+            below = at;
+        }
+        if (fabs(at) < EXACT_LOGARITHM)
+            return middle;
     }
     return high;
 }

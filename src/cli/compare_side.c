@@ -11,6 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
+#define PERIOD_ROUNDING 1e-9
+#define PERIOD_COSTS    5 /* contexts that must be multiples of one cost */
+
 /* ---- stores ---- */
 
 static int run_open(side_set *set, const invocation *call, side_run *run, const char *path)
@@ -221,24 +224,52 @@ static int find_in_database(const side_set *set, side_run *run, const side_metri
 
 /* ---- costs ---- */
 
-/* The time that one sample of the traces stands for; NaN where that is not known. */
-static double sample_cost(const side_run *run, const lode_cost *cost)
+/*
+ * What one sample costs if all are worth the same: the smallest cost, if all are multiples of it.
+ * NaN: they are not, or too few to know.
+ */
+static double sampling_period(const lode_cost *cost)
 {
-    const lode_database *db = run->database.db;
-    const char *name = lode_metric_name(lode_cost_metric(cost));
-    uint64_t samples = lode_cost_samples(cost);
-    if (strcmp(name, "time (sec)") == 0 || side_is_counted(name))
-        return 0;
-    if (!samples && strncasecmp(name, "CPUTIME", 7) != 0 && strncasecmp(name, "REALTIME", 8) != 0)
-        return (double)NAN;
-    if (!samples && run->database.selection)
-        return (double)NAN;
-    for (uint32_t i = 0; !session_has_window(&run->database) && i < lode_database_trace_count(db); i++) {
+    const lode_context *context;
+    double least = HUGE_VAL;
+    size_t count = 0;
+    for (uint32_t i = 0; (context = lode_cost_context(cost, i)) != NULL; i++) {
+        double own = lode_cost_own(cost, context);
+        if (own > 0 && own < least)
+            least = own;
+        count += own > 0;
+    }
+    for (uint32_t i = 0; (context = lode_cost_context(cost, i)) != NULL; i++) {
+        double times = lode_cost_own(cost, context) / least;
+        if (fabs(times - round(times)) > PERIOD_ROUNDING * fmax(1, fabs(times)))
+            return (double)NAN;
+    }
+    return count >= PERIOD_COSTS ? least : (double)NAN;
+}
+
+/* Samples of the trace lines. */
+static uint64_t trace_samples(const lode_database *db)
+{
+    uint64_t samples = 0;
+    for (uint32_t i = 0; i < lode_database_trace_count(db); i++) {
         lode_trace_line line;
         if (lode_database_trace_line(db, i, &line, NULL) == LODE_OK)
             samples += line.sample_count;
     }
-    return samples ? lode_cost_total(cost) / (double)samples : (double)NAN;
+    return samples;
+}
+
+/* What one sample stands for: by the traces, else by the period; NaN where that is not known. */
+static double sample_cost(const side_run *run, const lode_cost *cost)
+{
+    const char *name = lode_metric_name(lode_cost_metric(cost));
+    uint64_t samples = lode_cost_samples(cost);
+    if (strcmp(name, "time (sec)") == 0 || side_is_counted(name))
+        return 0;
+    int is_traced = strncasecmp(name, "CPUTIME", 7) == 0 || strncasecmp(name, "REALTIME", 8) == 0;
+    if (!samples && is_traced && !run->database.selection && !session_has_window(&run->database))
+        samples = trace_samples(run->database.db);
+    return samples ? lode_cost_total(cost) / (double)samples : sampling_period(cost);
 }
 
 static int cost_of_database(side_set *set, side_run *run, size_t index, const char *asked)

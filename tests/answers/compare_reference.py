@@ -8,7 +8,7 @@ names       A function is known by its name without what changes from build to b
             What is left on both sides is the same without parameters and template arguments, if only one of either side has that name.
 rows        Costs of all functions (lines, loops, modules, files) of a key. difference = new - base; ratio = new / base; share of the change =
             difference / difference of totals.
-sampling    One sample of the traces stands for total / samples, and the variance of a cost is cost x that. Half of a level of 5 % is shared by
+sampling    One sample of the traces stands for total / samples, or for the smallest cost if all are multiples of it, and the variance of a cost is cost x that. Half of a level of 5 % is shared by
             rows with 0.5 % of the total of either side and by the sum of the others; a difference beyond sampling error is beyond the quantile of
             that, in logarithms, or in costs if one is 0.
 profiles    By ids without those of nodes and cores; a profile of both sides has a difference.
@@ -61,6 +61,15 @@ def normal_name(name, module):
     return name, int(counted.group(2)) if counted else None
 
 
+def period(costs):
+    """What one sample costs, if all costs are multiples of the smallest one; None: they are not, or too few."""
+    positive = [cost for cost in costs if cost > 0]
+    if len(positive) < 5:
+        return None
+    times = [cost / min(positive) for cost in costs]
+    return min(positive) if all(abs(t - round(t)) <= 1e-9 * max(1, abs(t)) for t in times) else None
+
+
 class Side:
     """One database and one metric: rows by key, each with the sums of what it was made of."""
 
@@ -81,7 +90,7 @@ class Side:
         name = cost.metric["name"]
         is_sampled = name.startswith(("CPUTIME", "REALTIME"))
         is_exact = name in ("calls", "errors") or name.endswith((":COUNT", "(B)", "(bytes)"))
-        self.sample_cost = 0.0 if is_exact else cost.total / samples if is_sampled and samples else None
+        self.sample_cost = 0.0 if is_exact else cost.total / samples if is_sampled and samples else period(cost.own)
 
     def _name(self, row):
         if self.by == "module":

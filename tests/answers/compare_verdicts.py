@@ -135,6 +135,55 @@ def check_moved(tap, lode):
         tap.check(found == status and marks == {within} and shown == {within}, f"gate, {title}: status {status}", [found, marks, shown, rows])
 
 
+def with_main(data, own):
+    """The same, where main has costs of its own."""
+    for profile in data["profiles"]:
+        for context in "0", "1", "2":
+            profile["values"][context]["2"] += own
+        profile["values"]["2"].update({"0": own, "1": own})
+    return data
+
+
+def check_moved_elsewhere(tap, lode):
+    """Between caller and callee, and to another name: the sum decides. In time of several runs and in calls of one."""
+    def renamed(name):
+        return [(name, f"/src/{name}.c"), ("apply", "/src/b.c"), ("rest", "/src/c.c")]
+
+    cases = [("an inlined function", renamed("solve"), [600, 400, 1000], 100.0, [0, 400, 1000], 700.0, 0),
+             ("a caller that takes more than its callee gave", renamed("solve"), [600, 400, 1000], 100.0, [0, 400, 1000], 1100.0, 1),
+             ("a renamed function", renamed("project"), [600, 400, 1000], 100.0, [600, 400, 1000], 100.0, 0),
+             ("a renamed function that is slower", renamed("project"), [600, 400, 1000], 100.0, [900, 400, 1000], 100.0, 1)]
+    for title, functions, before, main_before, after, main_after, status in cases:
+        for metric, runs, words in (("calls", 1, []), ("cycles", 5, ["--max-function", "10%"])):
+            random = Random(title + metric)
+            with tempfile.TemporaryDirectory() as folder:
+                sides = []
+                for side, own, values, names in (("base", main_before, before, renamed("solve")), ("new", main_after, after, functions)):
+                    sides.append(f"--{side}")
+                    for i in range(runs):
+                        noise = [1.0 if metric == "calls" else math.exp(random.gauss(0, 0.01)) for _ in range(4)]
+                        data = db_made.flat(names, [[v * n for v, n in zip(values, noise)]], metric)
+                        db_write.write(Path(folder) / f"{side}{i}", with_main(data, own * noise[3]))
+                        sides.append(f"{side}{i}")
+                found, answer = run(lode, folder, "gate", "--max-function", "10%", *words, *sides)
+            tap.check(found == status, f"gate, {metric}: {title}: status {status}", answer if isinstance(answer, str) else answer["rows"])
+
+
+def check_period(tap, lode):
+    """A database without traces whose costs are multiples of one: that many samples, and their error."""
+    functions = [(f"function{i}", f"/src/{i}.c") for i in range(6)]
+    base, new, period = [40, 25, 10, 5, 3, 1], [52, 25, 11, 4, 3, 1], 10000
+    with tempfile.TemporaryDirectory() as folder:
+        for name, counts in (("a", base), ("b", new), ("c", [base[0] + 0.5, *base[1:]])):
+            db_write.write(Path(folder) / name, db_made.flat(functions, [[period * v for v in counts]]))
+        _, sampled = run(lode, folder, "compare", "--all", "--limit", "0", "a", "b")
+        _, other = run(lode, folder, "compare", "--all", "--limit", "0", "a", "c")
+    errors = {row["name"]: row["sampling_error"] for row in sampled["rows"]}
+    wrong = [(i, errors[f"function{i}"]) for i in range(6) if not near(errors[f"function{i}"], period * math.sqrt(base[i] + new[i]))]
+    tap.check(not wrong, "without traces, the sampling error is that of cost / period samples", wrong)
+    tap.check(all(row["sampling_error"] is None for row in other["rows"]), "costs that are no multiples of one have no known sampling error")
+
+
 def check_imbalance(tap, lode, random):
     """max/mean - 1 of the cost of everything over profiles: the median of the runs of a side."""
     functions = [("solve", "/src/a.c"), ("apply", "/src/a.c")]
@@ -173,6 +222,8 @@ def main():
         tap.skip("verdicts", "there is no scipy")
         return tap.finish()
     check_moved(tap, lode)
+    check_moved_elsewhere(tap, lode)
+    check_period(tap, lode)
     check_imbalance(tap, lode, Random(1))
     for seed in range(options.count):
         check_case(tap, counts, lode, seed)

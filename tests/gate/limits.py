@@ -109,6 +109,19 @@ def junit(tap, lode, folder):
     tap.check(suite.get("skipped") == "0", "with --fail-unsure nothing is skipped", [suite.attrib])
 
 
+def excluded(tap, lode, folder):
+    """Functions that are not judged: by option, and by the file of limits. Totals keep them."""
+    plain = gate(lode, folder, "--max-function", "10%", "a1", "more")
+    by_option = gate(lode, folder, "--max-function", "10%", "--exclude", "norm", "a1", "more")
+    Path(folder, "exclude.gate").write_text("max-function 10%\nexclude norm\n")
+    by_file = gate(lode, folder, "--limits", "exclude.gate", "a1", "more")
+    tap.check(plain[0] == 1 and any(row["name"] == "norm" for row in plain[1]["rows"]), "a function beyond the limit fails", [plain])
+    for name, (status, answer) in (("--exclude", by_option), ("exclude in a file", by_file)):
+        tap.check(status == 0 and all(row["name"] != "norm" for row in answer["rows"]), f"{name}: it is not judged", [status, answer])
+    status, answer = gate(lode, folder, "--max-slower", "5%", "--exclude", "norm", "a1", "more")
+    tap.check(status == 1, "--exclude: totals still have it", [status, answer])
+
+
 def people(tap, lode, folder):
     def text(*words):
         return subprocess.run([lode, "gate", *words], cwd=folder, capture_output=True, text=True, timeout=SECONDS).stdout
@@ -121,6 +134,10 @@ def people(tap, lode, folder):
     tap.check("run-to-run noise is not known" in shown and "significant" not in shown and "no change is visible" in shown, "one run a side is no test", [shown])
     shown = text("--metric", "time", "--base", "a1", "a2", "a3", "--new", "a4", "a5")
     tap.check("visible from" in shown and "tests together raise a false alarm in at most 5%" in shown, "several runs: the smallest visible change is printed", [shown])
+    shown = text("a1", "a2")
+    tap.check("not judged: time: one run a side" in shown and "time of" not in shown, "what could not be judged is said", [shown])
+    shown = text("--base", "a1", "a2", "a3", "--new", "a4", "a5")
+    tap.check("time of everything" in shown and "calls of everything" in shown, "without options, time and counts are judged", [shown])
     shown = text("--markdown", "a1", "more")
     tap.check("| `fail` | `calls of everything` |" in shown and "failed: " in shown, "Markdown", [shown])
 
@@ -147,6 +164,7 @@ def main():
         exact_limits(tap, lode, folder)
         files_of_limits(tap, lode, folder)
         junit(tap, lode, folder)
+        excluded(tap, lode, folder)
         people(tap, lode, folder)
     return tap.finish()
 
