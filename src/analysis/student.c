@@ -18,7 +18,7 @@ enum {
 #define HALF_LOG_2PI    0.91893853320467274178
 #define SQRT_HALF       0.70710678118654752440
 #define EXACT_LOGARITHM 1e-14 /* tails are not known better */
-#define NORMAL_FREEDOM  1e8   /* from here on, t and the normal distribution agree to 1e-8 relative */
+#define NORMAL_FREEDOM  1e8   /* from here on, t and the normal distribution agree to 1e-8 */
 
 /* Stirling's series, after moving x to where it converges. */
 double lode_log_gamma(double x)
@@ -102,7 +102,7 @@ double lode_student_cdf(double t, double freedom)
     return t < 0 ? student_tail(-t, freedom) : 1.0 - student_tail(t, freedom);
 }
 
-/* The t with P(T > t) = tail, for 0 < tail < 0.5: the chord of logarithms, every third step a half. */
+/* The t with P(T > t) = tail, for 0 < tail < 0.5: by chords, every third step by halves. */
 static double tail_quantile(double tail, double freedom)
 {
     double low = 0.0, high = 1.0, above = log(0.5 / tail), below = log(student_tail(high, freedom) / tail);

@@ -12,7 +12,8 @@
 #include <strings.h>
 
 #define PERIOD_ROUNDING 1e-9
-#define PERIOD_COSTS    5 /* contexts that must be multiples of one cost */
+#define PERIOD_COSTS    5    /* contexts that must be multiples of one cost */
+#define PERIOD_FEW      1000 /* samples: most contexts have fewer */
 
 /* ---- stores ---- */
 
@@ -230,21 +231,23 @@ static int find_in_database(const side_set *set, side_run *run, const side_metri
  */
 static double sampling_period(const lode_cost *cost)
 {
-    const lode_context *context;
+    const lode_database *db = lode_cost_database(cost);
+    uint32_t contexts = lode_database_context_count(db);
     double least = HUGE_VAL;
-    size_t count = 0;
-    for (uint32_t i = 0; (context = lode_cost_context(cost, i)) != NULL; i++) {
-        double own = lode_cost_own(cost, context);
+    size_t count = 0, few = 0;
+    for (uint32_t i = 0; i < contexts; i++) {
+        double own = lode_cost_own(cost, lode_database_context_at(db, i));
         if (own > 0 && own < least)
             least = own;
         count += own > 0;
     }
-    for (uint32_t i = 0; (context = lode_cost_context(cost, i)) != NULL; i++) {
-        double times = lode_cost_own(cost, context) / least;
+    for (uint32_t i = 0; i < contexts; i++) {
+        double times = lode_cost_own(cost, lode_database_context_at(db, i)) / least;
         if (fabs(times - round(times)) > PERIOD_ROUNDING * fmax(1, fabs(times)))
             return (double)NAN;
+        few += times > 0 && times < PERIOD_FEW;
     }
-    return count >= PERIOD_COSTS ? least : (double)NAN;
+    return count >= PERIOD_COSTS && 2 * few >= count ? least : (double)NAN;
 }
 
 /* Samples of the trace lines. */

@@ -67,7 +67,8 @@ def period(costs):
     if len(positive) < 5:
         return None
     times = [cost / min(positive) for cost in costs]
-    return min(positive) if all(abs(t - round(t)) <= 1e-9 * max(1, abs(t)) for t in times) else None
+    few = sum(0 < t < 1000 for t in times)  # perf begins with a period of one event
+    return min(positive) if 2 * few >= len(positive) and all(abs(t - round(t)) <= 1e-9 * max(1, abs(t)) for t in times) else None
 
 
 class Side:
