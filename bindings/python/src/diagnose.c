@@ -12,46 +12,56 @@ static PyObject *number_or_none(bool is_known, long long value)
     return is_known ? PyLong_FromLongLong(value) : Py_NewRef(Py_None);
 }
 
-/* Appends an object that it takes; false, with an exception, if there is none. */
-static bool append(PyObject *list, PyObject *value)
+/* One of the items of a subject. NULL: there are no more, or there is an exception. */
+typedef PyObject *(*item_fn)(const void *subject, size_t index);
+
+static PyObject *list_of(item_fn item, const void *subject)
 {
-    bool is_good = value && PyList_Append(list, value) == 0;
-    Py_XDECREF(value);
-    return is_good;
+    PyObject *list = PyList_New(0), *value;
+    for (size_t i = 0; list && (value = item(subject, i)); i++) {
+        if (PyList_Append(list, value) < 0)
+            Py_CLEAR(list);
+        Py_DECREF(value);
+    }
+    if (list && PyErr_Occurred())
+        Py_CLEAR(list);
+    return list;
 }
 
 /* ---- parts of a diagnosis ---- */
 
-static PyObject *evidence_dict(const lode_evidence *evidence)
+static PyObject *word_at(const void *subject, size_t index)
 {
-    PyObject *command = PyList_New(0);
-    bool is_good = command != NULL;
-    for (size_t i = 0; is_good && i < LODE_EVIDENCE_WORDS && evidence->command[i]; i++)
-        is_good = append(command, lp_text(evidence->command[i]));
-    if (!is_good) {
-        Py_XDECREF(command);
+    const lode_evidence *evidence = subject;
+    bool is_word = index < LODE_EVIDENCE_WORDS && evidence->command[index];
+    return is_word ? lp_text(evidence->command[index]) : NULL;
+}
+
+static PyObject *evidence_at(const void *subject, size_t index)
+{
+    const lode_statement *statement = subject;
+    if (index >= statement->evidence_count)
         return NULL;
-    }
+    const lode_evidence *evidence = &statement->evidence[index];
     return Py_BuildValue("{sNsdsNsN}", "text", lp_text(evidence->text), "value", evidence->value, "unit",
-                         lp_text(evidence->unit), "command", command);
+                         lp_text(evidence->unit), "command", list_of(word_at, evidence));
 }
 
 static PyObject *evidence_list(const lode_statement *statement)
 {
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < statement->evidence_count; i++)
-        if (!append(list, evidence_dict(&statement->evidence[i])))
-            Py_CLEAR(list);
-    return list;
+    return list_of(evidence_at, statement);
+}
+
+static PyObject *explained_at(const void *subject, size_t index)
+{
+    const lode_statement *statement = subject;
+    bool is_rule = index < LODE_EXPLAINS_MAX && statement->explains[index];
+    return is_rule ? lp_text(statement->explains[index]) : NULL;
 }
 
 static PyObject *explains_list(const lode_statement *statement)
 {
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < LODE_EXPLAINS_MAX && statement->explains[i]; i++)
-        if (!append(list, lp_text(statement->explains[i])))
-            Py_CLEAR(list);
-    return list;
+    return list_of(explained_at, statement);
 }
 
 static PyObject *statement_dict(const lode_statement *s)
@@ -70,15 +80,27 @@ static PyObject *statement_dict(const lode_statement *s)
         "explains", explains_list(s), "evidence", evidence_list(s));
 }
 
-static PyObject *note_dict(const lode_quality_note *note)
+static PyObject *statement_at(const void *diagnosis, size_t index)
+{
+    const lode_statement *statement = lode_diagnosis_statement(diagnosis, index);
+    return statement ? statement_dict(statement) : NULL;
+}
+
+static PyObject *note_at(const void *diagnosis, size_t index)
 {
     static const char *const levels[] = {"left out", "biased", "too little", "damaged"};
+    const lode_quality_note *note = lode_diagnosis_note(diagnosis, index);
+    if (!note)
+        return NULL;
     return Py_BuildValue("{sNsssNsd}", "id", lp_text(note->id), "level", levels[note->level], "text",
                          lp_text(note->text), "value", note->value);
 }
 
-static PyObject *rule_dict(const lode_rule_state *rule)
+static PyObject *rule_at(const void *diagnosis, size_t index)
 {
+    const lode_rule_state *rule = lode_diagnosis_rule(diagnosis, index);
+    if (!rule)
+        return NULL;
     return Py_BuildValue("{sNsNsOsN}", "id", lp_text(rule->id), "summary", lp_text(rule->summary), "ran",
                          rule->ran ? Py_True : Py_False, "reason", lp_text(rule->reason));
 }
@@ -153,43 +175,13 @@ static bool take_rules(PyObject *module, lode_kind_rules **rules, const char *te
     return false;
 }
 
-static PyObject *statements_of(const lode_diagnosis *diagnosis)
-{
-    PyObject *list = PyList_New(0);
-    const lode_statement *statement;
-    for (size_t i = 0; list && (statement = lode_diagnosis_statement(diagnosis, i)); i++)
-        if (!append(list, statement_dict(statement)))
-            Py_CLEAR(list);
-    return list;
-}
-
-static PyObject *notes_of(const lode_diagnosis *diagnosis)
-{
-    PyObject *list = PyList_New(0);
-    const lode_quality_note *note;
-    for (size_t i = 0; list && (note = lode_diagnosis_note(diagnosis, i)); i++)
-        if (!append(list, note_dict(note)))
-            Py_CLEAR(list);
-    return list;
-}
-
-static PyObject *rules_of(const lode_diagnosis *diagnosis)
-{
-    PyObject *list = PyList_New(0);
-    const lode_rule_state *rule;
-    for (size_t i = 0; list && (rule = lode_diagnosis_rule(diagnosis, i)); i++)
-        if (!append(list, rule_dict(rule)))
-            Py_CLEAR(list);
-    return list;
-}
-
 static PyObject *diagnosis_dict(const lode_diagnosis *diagnosis)
 {
     const lode_efficiency *efficiency = lode_diagnosis_efficiency(diagnosis);
     return Py_BuildValue("{sNsNsNsNsN}", "run", run_dict(lode_diagnosis_run(diagnosis)), "efficiency",
                          efficiency ? efficiency_dict(efficiency, "", 1) : Py_NewRef(Py_None), "quality",
-                         notes_of(diagnosis), "statements", statements_of(diagnosis), "rules",
-                         rules_of(diagnosis));
+                         list_of(note_at, diagnosis), "statements", list_of(statement_at, diagnosis), "rules",
+                         list_of(rule_at, diagnosis));
 }
 
 /* diagnose(store, rules or None, findings, deep, threads, progress) -> dict */
@@ -238,21 +230,35 @@ static lode_status run_efficiency(lp_job *job)
     return lode_efficiencies_compute(&e->rows, e->store->db, &e->options, &job->error);
 }
 
-/* (kind or None, number, physical number or None) of each. */
-static PyObject *ids_list(const lode_database *db, const lode_id *ids, size_t count)
+typedef struct id_tuple {
+    const lode_database *db;
+    const lode_id *ids;
+    size_t count;
+} id_tuple;
+
+/* (kind or None, number, physical number or None) */
+static PyObject *id_at(const void *subject, size_t index)
 {
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < count; i++)
-        if (!append(list, Py_BuildValue(
-                              "NIN", lp_text(lode_database_id_kind_name(db, ids[i].kind)), ids[i].logical,
-                              ids[i].flags & LODE_ID_PHYSICAL ? PyLong_FromUnsignedLongLong(ids[i].physical)
-                                                              : Py_NewRef(Py_None))))
-            Py_CLEAR(list);
-    return list;
+    const id_tuple *tuple = subject;
+    if (index >= tuple->count)
+        return NULL;
+    const lode_id *id = &tuple->ids[index];
+    return Py_BuildValue("NIN", lp_text(lode_database_id_kind_name(tuple->db, id->kind)), id->logical,
+                         id->flags & LODE_ID_PHYSICAL ? PyLong_FromUnsignedLongLong(id->physical)
+                                                      : Py_NewRef(Py_None));
 }
 
-static PyObject *efficiency_row(const efficiency_job *e, const lode_efficiency_row *row)
+static PyObject *ids_list(const lode_database *db, const lode_id *ids, size_t count)
 {
+    return list_of(id_at, &(id_tuple){db, ids, count});
+}
+
+static PyObject *efficiency_at(const void *job, size_t index)
+{
+    const efficiency_job *e = job;
+    if (index >= lode_efficiencies_count(e->rows))
+        return NULL;
+    const lode_efficiency_row *row = lode_efficiencies_at(e->rows, index);
     PyObject *dict = efficiency_dict(row->efficiency, "_percent", 100);
     bool is_good =
         dict && lp_put(dict, "from_ns", number_or_none(row->to != 0, (long long)row->from)) &&
@@ -267,18 +273,6 @@ static PyObject *efficiency_row(const efficiency_job *e, const lode_efficiency_r
     if (!is_good)
         Py_CLEAR(dict);
     return dict;
-}
-
-/* The list of rows, and why there are none. */
-static PyObject *efficiency_result(const efficiency_job *e)
-{
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < lode_efficiencies_count(e->rows); i++)
-        if (!append(list, efficiency_row(e, lode_efficiencies_at(e->rows, i))))
-            Py_CLEAR(list);
-    if (!list)
-        return NULL;
-    return Py_BuildValue("NN", list, lp_text(lode_efficiencies_reason(e->rows)));
 }
 
 /* efficiency(store, rules or None, kinds of ids or None, phases, from, to, threads, progress) -> (rows, reason) */
@@ -302,7 +296,9 @@ static PyObject *module_efficiency(PyObject *module, PyObject *arguments)
     if (by && lode_database_find_kinds(e.store->db, by, e.kinds, &e.options.by_count, &error) != LODE_OK)
         lp_raise(module, &error);
     else if (take_rules(module, &e.rules, rules, size) && lp_job_run(module, &e.job))
-        result = e.rows ? efficiency_result(&e) : lp_raise(module, &e.job.error);
+        result = e.rows ? Py_BuildValue("NN", list_of(efficiency_at, &e),
+                                        lp_text(lode_efficiencies_reason(e.rows)))
+                        : lp_raise(module, &e.job.error);
     lode_efficiencies_free(e.rows);
     lode_kind_rules_free(e.rules);
     lp_store_release(e.store);
@@ -334,17 +330,15 @@ static lode_status run_groups(lp_job *job)
                : status;
 }
 
-static PyObject *group_list(const group_job *g)
+static PyObject *group_at(const void *job, size_t index)
 {
-    PyObject *list = PyList_New(0);
-    for (size_t i = 0; list && i < lode_spread_groups_count(g->groups); i++) {
-        const lode_spread_group *group = lode_spread_groups_at(g->groups, i);
-        if (!append(list, Py_BuildValue("NIdddddI", ids_list(g->store->db, group->ids, g->kind_count),
-                                        group->profiles, group->inclusive, group->exclusive, group->total,
-                                        group->min, group->max, group->first)))
-            Py_CLEAR(list);
-    }
-    return list;
+    const group_job *g = job;
+    if (index >= lode_spread_groups_count(g->groups))
+        return NULL;
+    const lode_spread_group *group = lode_spread_groups_at(g->groups, index);
+    return Py_BuildValue("NIdddddI", ids_list(g->store->db, group->ids, g->kind_count), group->profiles,
+                         group->inclusive, group->exclusive, group->total, group->min, group->max,
+                         group->first);
 }
 
 /* The contexts of ids, in memory of PyMem; NULL after raising. */
@@ -389,7 +383,7 @@ static PyObject *module_groups(PyObject *module, PyObject *arguments)
     else if (lode_database_find_kinds(g.store->db, by, g.kinds, &g.kind_count, &error) != LODE_OK)
         lp_raise(module, &error);
     else if (lp_selection_open(module, g.store, selected, &g.selection) && lp_job_run(module, &g.job))
-        result = group_list(&g);
+        result = list_of(group_at, &g);
     lode_spread_groups_free(g.groups);
     lode_spread_free(g.spread);
     lode_selection_free(g.selection);
