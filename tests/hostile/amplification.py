@@ -7,6 +7,7 @@ grows with the input: four times the input takes no more than ten times as long.
 """
 
 import argparse
+import functools
 import gzip
 import lzma
 import os
@@ -121,6 +122,18 @@ def pprof_names(scale):
     lines = b"".join(message(4, scalar(1, i + 1) + message(4, scalar(1, i + 2))) for i in range(count))
     places = b"".join(message(4, scalar(1, count + i + 1) + scalar(2, i + 1) + scalar(3, i * 16 + 1)) for i in range(count))
     return TYPE + BASE + names + functions + mappings + lines + places + b"".join(sample([i + 1]) for i in range(count * 2))
+
+
+@functools.cache
+def pprof_labels(scale):
+    """Labels that share a long key and have a number each, 100 of them in a sample: 300,000 and 900 KB in the larger size."""
+    labels = [b"\x1a\x06\x08\x03\x18" + bytes((i & 127 | 128, i >> 7 & 127 | 128, i >> 14)) for i in range(1 << 14, (1 << 14) + 75000 * scale)]
+    samples = (message(2, b"\x0a\x01\x01\x12\x01\x01" + b"".join(labels[i:i + 100])) for i in range(0, len(labels), 100))
+    return TYPE + BASE + message(6, b"k" * 225000 * scale) + location(1) + b"".join(samples)
+
+
+def pprof_labels_packed(scale):
+    return gzip.compress(pprof_labels(scale), 6)
 
 
 # ---- folded stacks ----
@@ -266,6 +279,8 @@ CASES = (
     ("pprof", "strings", "x.pb", pprof_strings, ("check",), None),
     ("pprof", "values", "x.pb", pprof_types, ("check",), None),
     ("pprof", "shared names", "x.pb", pprof_names, ("top",), False),
+    ("pprof", "labels", "x.pb", pprof_labels, ("export",), False),
+    ("pprof", "labels, packed", "x.pb.gz", pprof_labels_packed, ("export",), False),
     ("pprof", "zeros", "x.pb.gz", zeros, ("check",), True),
     ("folded", "contexts", "x.folded", folded_tree, ALL, False),
     ("folded", "contexts, packed", "x.folded.gz", folded_packed, ALL, False),
