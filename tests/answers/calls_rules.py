@@ -94,6 +94,10 @@ def rules_of_a_user_decide(tap, lode, folder):
     (folder / "kinds.txt").write_text("own * write\n")
     said = [{s["id"] for s in ask(lode, path, *options)["statements"]} - {"hot-spot"} for options in ((), ("--kinds", folder / "kinds.txt"))]
     tap.check(said == [{"file-io"}, set()], "a rule of the user says that write is own code", said)
+    path = write(folder / "bodies", io(20, 1 * MS, 40 * MS, name="main._omp_fn.0"))
+    (folder / "bodies.txt").write_text("sleep * main._omp_fn.0\n")
+    said = [{row["activity"] for row in ask(lode, path, *options)["activities"]} for options in ((), ("--kinds", folder / "bodies.txt"))]
+    tap.check("sleep" not in said[0] and "sleep" in said[1], "a rule of the user decides about the body of a region", said)
 
 
 def texts_name_the_largest(tap, lode, folder):

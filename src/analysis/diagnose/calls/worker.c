@@ -95,10 +95,11 @@ static void learn(struct call_worker *w, const lode_function *function)
     enum call_role role = lode_call_role(decision.activity, decision.effect);
     lode_function_label_as(function, LODE_NAME_SIMPLE, simple, sizeof simple);
     /* Of functions of the application, only the bodies of regions are known by name. */
-    if (lode_call_is_body(function->name)) {
+    bool is_open = decision.decided != LODE_DECIDED_USER;
+    if (is_open && lode_call_is_body(function->name)) {
         decision = (struct lode_decision){.activity = LODE_ACTIVITY_OWN};
         role = ROLE_BODY;
-    } else if (decision.activity == LODE_ACTIVITY_OWN && is_of_library(simple))
+    } else if (is_open && decision.activity == LODE_ACTIVITY_OWN && is_of_library(simple))
         decision.activity = LODE_ACTIVITY_LIB;
     if (role == ROLE_NONE && decision.activity == LODE_ACTIVITY_LIB && lode_call_prepares(simple))
         role = ROLE_COMPILE;
