@@ -6,6 +6,7 @@ import os
 import pickle
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import warnings
@@ -188,6 +189,27 @@ def test_damage(tests):
         tests.check(isinstance(refusal(lode.open, path), lode.LodeWarning), "who wants an error gets one")
 
 
+def test_refusals(tests):
+    """A database that the program refuses to write from is refused: a group of values that is larger than its block."""
+    path = shutil.copytree(tests.folder / "demo" / "solver", tests.folder / "unreadable")
+    data = bytearray((path / "profile.db").read_bytes())
+    table = struct.unpack_from("<Q", data, 24)[0]
+    records = struct.unpack_from("<Q", data, table)[0]
+    # Of the summary: where its groups begin, each a context and its first value.
+    groups = struct.unpack_from("<Q", data, records + 24)[0]
+    struct.pack_into("<Q", data, groups + 12 + 4, 1 << 50)
+    (path / "profile.db").write_bytes(data)
+    theirs = subprocess.run([tests.options.lode, "export", path, "-o", tests.folder / "refused.folded"], capture_output=True, env=support.environment(), check=False)
+    db, _ = warnings_of(lode.open, path)
+    calls = {"export": lambda: db.export(tests.folder / "mine.folded"), "slice": lambda: db.slice(tests.folder / "part", profiles="rank=0"),
+             "merge": lambda: lode.merge([db, tests.folder / "demo" / "solver"], tests.folder / "both")}
+    for name, call in calls.items():
+        error = refusal(call)
+        tests.check(theirs.returncode == 2 and isinstance(error, lode.Corrupt), f"{name}: what cannot be read is refused", [theirs.stderr, error])
+    tests.check(not any((tests.folder / name).exists() for name in ("refused.folded", "mine.folded", "part", "both")), "and nothing is written")
+    db.close()
+
+
 def test_names(tests):
     """Files are named as the program takes them."""
     theirs = tests.folder / "theirs"
@@ -201,4 +223,4 @@ def test_names(tests):
 
 
 if __name__ == "__main__":
-    support.Tests().finish([test_none, test_pandas, test_files, test_sql, test_damage, test_names])
+    support.Tests().finish([test_none, test_pandas, test_files, test_sql, test_damage, test_refusals, test_names])

@@ -45,6 +45,7 @@ typedef struct lp_store {
     PyObject_HEAD lode_database *db; /* NULL: a recording, or closed */
     lode_recording *recording;       /* NULL: a database, or closed */
     Py_ssize_t users;
+    bool has_errors; /* a check found some */
     bool is_closing; /* with the last user */
 } lp_store;
 

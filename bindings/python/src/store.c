@@ -150,6 +150,7 @@ typedef struct open_job {
     bool is_checked;               /* at level full: it found what opening did, too */
     uint64_t count;                /* warnings and errors that the check counted */
     uint64_t opened;               /* those of opening alone */
+    bool has_errors;
 } open_job;
 
 static int on_finding(void *user, const lode_finding *finding)
@@ -180,6 +181,7 @@ static void check_opened(open_job *open)
     lode_status status = open->db ? lode_database_check(open->db, open->path, &options, &result, NULL)
                                   : lode_check(open->path, &options, &result, NULL);
     open->is_checked = status == LODE_OK && result.level == LODE_CHECK_FULL;
+    open->has_errors = result.errors > 0;
     open->count = result.errors + result.warnings;
 }
 
@@ -217,6 +219,7 @@ static PyObject *module_open(PyObject *module, PyObject *arguments)
         store->db = open.db;
         store->recording = open.recording;
         store->users = 0;
+        store->has_errors = open.has_errors;
         store->is_closing = false;
         result = findings ? Py_BuildValue("OsOKK", store, open.db ? "database" : "recording", findings,
                                           (unsigned long long)open.count, (unsigned long long)open.opened)

@@ -91,6 +91,30 @@ static PyObject *finish(write_job *w, PyObject *module, bool is_good)
     return findings;
 }
 
+/* Whether all values can be read: those of the summary too, which some writers compute again. */
+static lode_status read_values(const lode_database *db, lode_error *error)
+{
+    lode_status status = LODE_OK;
+    for (uint32_t p = 0; p < lode_database_profile_count(db) && status == LODE_OK; p++) {
+        lode_block block;
+        lode_group group;
+        status = lode_profile_block(db, p, &block, error);
+        for (uint32_t i = 0; status == LODE_OK && i < lode_block_group_count(&block); i++)
+            status = lode_block_group(&block, i, &group, error);
+    }
+    return status;
+}
+
+/* As the program does: a database that cannot be read completely is refused before it is written. */
+static lode_status check_sources(write_job *w)
+{
+    lode_status status = LODE_OK;
+    for (size_t i = 0; i < w->store_count && status == LODE_OK; i++)
+        if (w->stores[i]->db && w->stores[i]->has_errors)
+            status = read_values(w->stores[i]->db, &w->job.error);
+    return status;
+}
+
 /* ---- export ---- */
 
 static lode_status run_export(lp_job *job)
@@ -105,6 +129,9 @@ static lode_status run_export(lp_job *job)
     options->on_finding = on_finding;
     options->on_progress = lp_job_progress;
     options->user = w;
+    lode_status status = check_sources(w);
+    if (status != LODE_OK)
+        return status;
     return store->db ? lode_export_database(store->db, path_of(w), options, &job->error)
                      : lode_export_recording(store->recording, path_of(w), options, &job->error);
 }
@@ -168,6 +195,9 @@ static lode_status run_slice(lp_job *job)
     write_job *w = (write_job *)job;
     const lode_recording *recording = w->stores[0]->recording;
     lode_merge_input input = {w->stores[0]->db, w->names[0], NULL};
+    lode_status status = check_sources(w);
+    if (status != LODE_OK)
+        return status;
     w->merged.on_finding = w->rewritten.on_finding = on_finding;
     w->merged.on_progress = w->rewritten.on_progress = lp_job_progress;
     w->merged.user = w->rewritten.user = w;
@@ -246,6 +276,9 @@ static lode_status run_merge(lp_job *job)
     w->merged.on_finding = w->rewritten.on_finding = on_finding;
     w->merged.on_progress = w->rewritten.on_progress = lp_job_progress;
     w->merged.user = w->rewritten.user = w;
+    lode_status status = check_sources(w);
+    if (status != LODE_OK)
+        return status;
     return w->stores[0]->db ? merge_databases(w) : merge_recordings(w);
 }
 
