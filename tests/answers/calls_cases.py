@@ -510,7 +510,7 @@ CASES = [
     ("slow thread on few processors", shares([20 * MS, 20 * MS, 80 * MS, 20 * MS]), {"slow-thread"}, {"oversubscribed"},
      {"processors": 2, "gain": 100 * (1 - 140 / 160)}),
     ("imbalance: threads that follow each other", waves(), set(), set()),
-    ("many threads that follow each other", sequence(4200), set(), {"-oversubscribed"}),
+    ("many threads that follow each other", sequence(4200), {"one-by-one"}, {"-oversubscribed"}),
     ("imbalance: threads that overlap, but start one after the other", connections(10, [60 if i == 5 else 11 for i in range(20)]), {"efficiency"}, set()),
     ("imbalance: threads that start in the first two thirds", connections(18, [19, 19, 19, 40]), {"slow-thread", "efficiency"}, set()),
     ("imbalance: threads that start in more than the first two thirds", connections(18, [19, 19, 19, 19, 19, 40]), {"efficiency"}, set()),

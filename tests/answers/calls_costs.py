@@ -130,6 +130,59 @@ def locked_io(name):
     return workers(2, fill)
 
 
+def one_by_one(count, is_at_once):
+    """The first thread starts threads, and waits for each at once, or for all at the end."""
+    parent, threads = Thread(), []
+    with parent.call("main"):
+        for i in range(count):
+            thread = Thread(101 + i, begin=(parent.time - Thread().time) // 1000)
+            thread.work("item", 2 * MS)
+            threads.append(thread)
+            if not is_at_once:
+                with parent.call("pthread_join"):
+                    parent.off(2 * MS)
+                parent.run(10)
+        if is_at_once:
+            with parent.call("pthread_join"):
+                parent.off(2 * MS)
+    return [parent, *threads]
+
+
+def chat(count, time):
+    def fill(thread):
+        for _ in range(count):
+            with thread.call("ask"):
+                thread.work("send", 5).wait("recv", time)
+            thread.work("compute", 20)
+    return main_with(fill)
+
+
+def lockstep():
+    """One thread waits for a device, then another works; each waits for the other."""
+    def fill(thread, i):
+        for k in range(40):
+            with thread.call("exchange"):
+                if k % 2 == i:
+                    thread.wait("usleep", 900) if i else thread.work("pack", 900)
+                    thread.run(100)
+                else:
+                    thread.wait("pthread_cond_wait", 1000)
+    return workers(2, fill)
+
+
+def polling():
+    """A thread sleeps until another, which waits for it, has long done its work."""
+    one, other = Thread(), Thread(101)
+    with one.call("main"):
+        for _ in range(30):
+            with one.call("wait_result"):
+                one.wait("usleep", 1000)
+    with other.call("serve"):
+        for _ in range(30):
+            other.wait("pthread_cond_wait", 900).work("execute", 100)
+    return [one, other]
+
+
 def frames(is_beat):
     """Work of varying time, then a sleep: until the next beat, or of equal time."""
     def fill(thread):
@@ -144,11 +197,11 @@ COSTS = [
      {"function": "handle", "gain": 100 * 1100 / 2100}),
     ("processes: few", each(10, lambda t: t.work("popen", 100).wait("read", 900), 2 * MS), {"file-io"}, set()),
     ("threads", threads_for_items(200, 20), {"threads"}, set(), {"function": "main"}),
-    ("threads: few", threads_for_items(50, 200), set(), set()),
+    ("threads: few", threads_for_items(50, 200), {"one-by-one"}, set()),
     ("loading", each(50, lambda t: t.work("dlopen", 300).work("dlclose", 100), 400), {"loading"}, set(), {"function": "handle", "gain": 50}),
     ("loading: once", each(1, lambda t: t.work("dlopen", 20 * MS), 20 * MS), set(), set()),
     ("mapping", each(600, lambda t: t.work("mmap", 10).work("munmap", 30), 60), {"mapping"}, set(), {"function": "handle", "gain": 40}),
-    ("mapping: few", each(100, lambda t: t.work("mmap", 60).work("munmap", 180), 4560), set(), set()),
+    ("mapping: few", each(90, lambda t: t.work("mmap", 60).work("munmap", 180), 4560), set(), set()),
     ("exceptions", each(2000, lambda t: t.work("__cxa_allocate_exception", 0.5).run(5), 5), {"exceptions"}, set(), {"function": "handle"}),
     ("exceptions: few", each(200, lambda t: t.work("__cxa_allocate_exception", 0.5).run(50), 50), set(), set()),
     ("preparing", each(200, lambda t: t.work("regcomp", 50), 50), {"preparing"}, set(), {"function": "handle", "gain": 50}),
@@ -170,6 +223,14 @@ COSTS = [
     ("oversubscribed", crowd(8), {"oversubscribed"}, {"oversubscribed"}, {"processors": 2}),
     ("oversubscribed: twice as many", crowd(4), set(), {"oversubscribed"}, {"processors": 2}),
     ("lock: held during file I/O", locked_io("fdatasync"), {"lock"}, set(), {"evidence": "fdatasync below save"}),
+    ("one by one", one_by_one(20, False), {"one-by-one"}, set(), {"function": "main"}),
+    ("one by one: few", one_by_one(5, False), set(), set()),
+    ("chatty", chat(3000, 30), {"chatty"}, set(), {"function": "ask"}),
+    ("chatty: a server that waits", chat(40, 5000), set(), set()),
+    ("alternation: with a device", lockstep(), {"alternation"}, set(), {"function": "exchange"}),
+    ("sleep: others wait for it", polling(), {"sleep"}, set(), {"function": "wait_result", "confidence": "possible"}),
+    ("mapping: in each call, and page faults", each(120, lambda t: t.work("mmap", 1).run(200).work("munmap", 9), 1), {"mapping"}, set(),
+     {"confidence": "possible"}),
     ("sleep: to a beat", frames(True), set(), set()),
     ("sleep: of equal time", frames(False), {"sleep"}, set(), {"function": "main"}),
 ]

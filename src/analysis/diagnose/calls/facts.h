@@ -337,11 +337,11 @@ void lode_call_show_callers(struct lode_diagnosis *d, lode_evidence *evidence, u
 extern const struct rule lode_call_rule_efficiency, lode_call_rule_lock, lode_call_rule_mpi,
     lode_call_rule_omp_serial, lode_call_rule_omp_imbalance, lode_call_rule_imbalance,
     lode_call_rule_slow_thread, lode_call_rule_file_io, lode_call_rule_small_io, lode_call_rule_allocation,
-    lode_call_rule_churn, lode_call_rule_long_tail, lode_call_rule_recursion, lode_call_rule_straggler,
-    lode_call_rule_turns, lode_call_rule_herd, lode_call_rule_oversubscribed, lode_call_rule_processes,
-    lode_call_rule_threads, lode_call_rule_loading, lode_call_rule_mapping, lode_call_rule_exceptions,
-    lode_call_rule_preparing, lode_call_rule_busy_wait, lode_call_rule_cache, lode_call_rule_growth,
-    lode_call_rule_omp_calls, lode_call_rule_serial, lode_call_rule_sleep, lode_call_rule_copy,
-    lode_call_rule_hot_spot;
+    lode_call_rule_churn, lode_call_rule_long_tail, lode_call_rule_recursion, lode_call_rule_chatty,
+    lode_call_rule_one_by_one, lode_call_rule_straggler, lode_call_rule_turns, lode_call_rule_herd,
+    lode_call_rule_oversubscribed, lode_call_rule_processes, lode_call_rule_threads, lode_call_rule_loading,
+    lode_call_rule_mapping, lode_call_rule_exceptions, lode_call_rule_preparing, lode_call_rule_busy_wait,
+    lode_call_rule_cache, lode_call_rule_growth, lode_call_rule_omp_calls, lode_call_rule_serial,
+    lode_call_rule_sleep, lode_call_rule_copy, lode_call_rule_hot_spot;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * efficiency: processors that threads could use are idle for more than 20 %, because threads
+ * efficiency: processors that threads could use are idle for more than 22 %, because threads
  * wait for each other, or nobody is there to work.
  * Needs: several threads that were seldom pre-empted; MPI and OpenMP, enough processors. Guard:
  * sleeping, waiting for devices and the network, the start of MPI, and waiting for locks that
@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-#define LOST_MIN   0.2
+#define LOST_MIN   0.22
 #define ACCEPTABLE 0.8
 
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
@@ -38,5 +38,5 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
 }
 
 const struct rule lode_call_rule_efficiency = {
-    "efficiency", "processors that threads could use are idle for more than 20%",
+    "efficiency", "processors that threads could use are idle for more than 22%",
     CALL_NEEDS_ALL | 1u << CALL_NEED_THREADS | 1u << CALL_NEED_CALM, run};

@@ -13,6 +13,7 @@
 #include <math.h>
 
 #define SHARE_MIN   0.05
+#define EACH_MIN    0.01
 #define THREADS_MIN 0.10
 #define PREPARE_MIN 0.10
 #define SHORT_LIFE  10e6  /* nanoseconds */
@@ -23,6 +24,7 @@ enum {
     THREADS_COUNT = 100,
     LOADS_MIN = 20,
     MAPS_MIN = 1000,
+    MAPS_EACH = 100,
     THROWS_MIN = 1000,
     PREPARED_MIN = 100
 };
@@ -170,13 +172,22 @@ static lode_status run_loading(struct lode_diagnosis *d, lode_error *error)
     return lode_add_statement(d, &draft, error);
 }
 
+/* Page faults then are own time of the function, and may be much more. */
+static bool maps_in_each_call(const struct call_facts *facts, const struct call_pair *pair)
+{
+    uint64_t calls = facts->functions[pair->holder - 1].calls;
+    return calls >= MAPS_EACH && pair->calls >= calls;
+}
+
 static lode_status run_mapping(struct lode_diagnosis *d, lode_error *error)
 {
     struct use use = find_use(d, ROLE_MAP);
     double share = share_of(d, use.time);
-    if (use.best == NULL || use.calls < MAPS_MIN || share <= SHARE_MIN)
+    bool is_often = use.calls >= MAPS_MIN && share > SHARE_MIN;
+    if (use.best == NULL || (!is_often && !(maps_in_each_call(d->calls, use.best) && share > EACH_MIN)))
         return LODE_OK;
     struct draft draft = begin(d, "mapping", share, use.best->holder);
+    draft.statement.confidence = is_often ? LODE_LIKELY : LODE_POSSIBLE;
     draft.statement.text = lode_say(
         d, "%s maps and unmaps memory again and again, for %.0f%% of %s; page faults come on top of that.",
         draft.statement.function, 100 * share, lode_call_basis(d, "the run time"));
@@ -186,27 +197,40 @@ static lode_status run_mapping(struct lode_diagnosis *d, lode_error *error)
     return lode_add_statement(d, &draft, error);
 }
 
+/* The largest number of calls of one function that throws, by the function that calls it most. */
+static const struct call_pair *find_thrower(const struct call_facts *facts)
+{
+    const struct call_pair *best = NULL;
+    for (size_t i = 0; i < facts->pair_count; i++) {
+        const struct call_pair *pair = &facts->pairs[i];
+        if (pair->entry && pair->holder && facts->functions[pair->entry - 1].role == ROLE_THROW &&
+            (best == NULL || pair->calls > best->calls))
+            best = pair;
+    }
+    return best;
+}
+
 /* Unwinding is time of the function that throws. */
 static lode_status run_exceptions(struct lode_diagnosis *d, lode_error *error)
 {
     const struct call_facts *facts = d->calls;
-    struct use use = find_use(d, ROLE_THROW);
-    if (use.best == NULL || use.calls < THROWS_MIN || use.best->holder == 0)
+    const struct call_pair *best = find_thrower(facts);
+    if (best == NULL || best->calls < THROWS_MIN)
         return LODE_OK;
-    double own = (double)facts->functions[use.best->holder - 1].own;
-    double share = share_of(d, own + use.part);
-    if (share <= SHARE_MIN || own < THROW_MIN * (double)use.best->calls)
+    double own = (double)facts->functions[best->holder - 1].own;
+    double share = share_of(d, own + lode_call_pair_time(best));
+    if (share <= SHARE_MIN || own < THROW_MIN * (double)best->calls)
         return LODE_OK;
-    struct draft draft = begin(d, "exceptions", share, use.best->holder);
+    struct draft draft = begin(d, "exceptions", share, best->holder);
     draft.statement.text =
         lode_say(d, "%s throws %s: they and its own work take %.0f%% of %s.", draft.statement.function,
-                 LODE_COUNTED(use.best->calls, "exception", "exceptions"), 100 * share,
+                 LODE_COUNTED(best->calls, "exception", "exceptions"), 100 * share,
                  lode_call_basis(d, "the run time"));
     draft.statement.advice = "Try to return what is expected to happen often.";
-    show(d, &draft, use.best);
+    show(d, &draft, best);
     lode_add_evidence(&draft,
-                      lode_say(d, "%s for each of them", lode_call_amount(d, own / (double)use.best->calls)),
-                      own / (double)use.best->calls / 1e9, "seconds");
+                      lode_say(d, "%s for each of them", lode_call_amount(d, own / (double)best->calls)),
+                      own / (double)best->calls / 1e9, "seconds");
     return lode_add_statement(d, &draft, error);
 }
 

@@ -8,9 +8,10 @@
  */
 #include "analysis/diagnose/calls/sweep.h"
 
-#define LOST_MIN  0.10
-#define FOR_ONE   0.80
-#define KNOWN_MIN 0.50
+#define LOST_MIN   0.10
+#define WAITED_MIN 0.22
+#define FOR_ONE    0.80
+#define KNOWN_MIN  0.50
 
 static lode_status state_alone(struct lode_diagnosis *d, double share, lode_error *error)
 {
@@ -79,7 +80,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     if (alone > LOST_MIN && alone >= lode_call_lost(d, waited))
         return state_alone(d, alone, error);
     bool is_for_one = waited > FOR_ONE * all && all > KNOWN_MIN * blame->lost[WHY_COND];
-    return one && is_for_one && lode_call_lost(d, waited) > LOST_MIN
+    return one && is_for_one && lode_call_lost(d, waited) > WAITED_MIN
                ? state_waited_for(d, one, lode_call_lost(d, waited), error)
                : LODE_OK;
 }

@@ -30,13 +30,14 @@ static lode_status run_turns(struct lode_diagnosis *d, lode_error *error)
 {
     static const char *const words[] = {"profiles", NULL};
     const struct call_blame *blame = d->calls->blame;
-    double first = 0, second = 0, all = 0, share = lode_call_lost(d, blame->lost[WHY_COND]);
+    double first = 0, second = 0, all = 0;
     for (size_t i = 0; i < d->calls->track_count; i++) {
-        double time = blame->waited_for[i];
+        double time = blame->lockstep[i];
         all += time;
         second = time > first ? first : time > second ? time : second;
         first = time > first ? time : first;
     }
+    double share = lode_call_lost(d, all);
     const struct call_loss *loss = lode_call_loss(d, WHY_COND), *other = NULL;
     for (size_t i = 0; loss && i < blame->loss_count && other == NULL; i++)
         if (blame->losses[i].why == WHY_COND && blame->losses[i].holder != loss->holder)
@@ -58,6 +59,8 @@ static lode_status run_turns(struct lode_diagnosis *d, lode_error *error)
                      words);
     lode_add_explains(&draft, "efficiency");
     lode_add_explains(&draft, "serial");
+    lode_add_explains(&draft, "sleep");
+    lode_add_explains(&draft, "file-io");
     return lode_add_statement(d, &draft, error);
 }
 

@@ -41,6 +41,9 @@ struct sweep {
     size_t counts[WHY_COUNT]; /* of workers that wait */
     size_t working;
     uint64_t working_sum; /* of indices: of one that works alone, its index */
+    size_t devices;       /* threads that sleep, or wait for files or the network */
+    uint64_t device_sum;
+    size_t sleepers; /* that sleep, and are no workers */
     struct lode_map index;
     struct lode_array losses, alone, tails;
 };
@@ -125,25 +128,43 @@ static const struct call_wait *wait_of(const struct sweep *s, uint32_t track)
     return s->waits[track] ? &s->d->calls->tracks[track].waits[s->waits[track] - 1] : NULL;
 }
 
+static bool add_loss(struct sweep *s, const struct call_wait *wait, double time)
+{
+    bool added;
+    uint32_t *place = lode_map_add(&s->index, (uint64_t)wait->holder << 32 | wait->entry, 0, &added);
+    if (place == NULL)
+        return false;
+    if (added) {
+        struct call_loss *loss = lode_array_push(&s->losses);
+        if (loss == NULL)
+            return false;
+        *place = (uint32_t)s->losses.count - 1;
+        *loss = (struct call_loss){wait->holder, wait->entry, wait->why, 0};
+    }
+    LODE_ARRAY_AT(&s->losses, struct call_loss, *place)->lost += time;
+    return true;
+}
+
 static bool blame_waits(struct sweep *s, enum call_why why, double time)
 {
     s->blame->lost[why] += time;
     for (size_t i = 0; i < s->alive_count; i++) {
         const struct call_wait *wait = wait_of(s, s->alive[i]);
-        bool added;
-        if (wait == NULL || wait->why != why || !s->is_worker[s->alive[i]])
-            continue;
-        uint32_t *place = lode_map_add(&s->index, (uint64_t)wait->holder << 32 | wait->entry, 0, &added);
-        if (place == NULL)
+        if (wait && wait->why == why && s->is_worker[s->alive[i]] &&
+            !add_loss(s, wait, time / (double)s->counts[why]))
             return false;
-        if (added) {
-            struct call_loss *loss = lode_array_push(&s->losses);
-            if (loss == NULL)
-                return false;
-            *place = (uint32_t)s->losses.count - 1;
-            *loss = (struct call_loss){wait->holder, wait->entry, wait->why, 0};
-        }
-        LODE_ARRAY_AT(&s->losses, struct call_loss, *place)->lost += time / (double)s->counts[why];
+    }
+    return true;
+}
+
+static bool blame_sleepers(struct sweep *s, double time)
+{
+    s->blame->lost[WHY_SLEEP] += time;
+    for (size_t i = 0; i < s->alive_count; i++) {
+        const struct call_wait *wait = wait_of(s, s->alive[i]);
+        if (wait && wait->why == WHY_SLEEP && !s->is_worker[s->alive[i]] &&
+            !add_loss(s, wait, time / (double)s->sleepers))
+            return false;
     }
     return true;
 }
@@ -166,6 +187,14 @@ static bool is_starter(const struct call_track *track)
     return track->pid == track->tid;
 }
 
+/* One thread is active, be it in a device, and others wait for it to tell them something. */
+static void add_lockstep(struct sweep *s, double idle, double time)
+{
+    if (s->working + s->devices == 1)
+        s->blame->lockstep[s->working ? s->working_sum : s->device_sum] +=
+            fmin(idle, (double)s->counts[WHY_COND] * time);
+}
+
 static bool pass(struct sweep *s, uint64_t from, uint64_t to)
 {
     static const enum call_why order[] = {WHY_LOCK, WHY_FILE, WHY_SLEEP, WHY_NET, WHY_SPINS};
@@ -176,6 +205,8 @@ static bool pass(struct sweep *s, uint64_t from, uint64_t to)
         blame->crowded += time;
         blame->wanted += time * working;
     }
+    if (rest > 0 && s->counts[WHY_COND])
+        add_lockstep(s, rest, time);
     for (size_t i = 0; rest > 0 && i < sizeof order / sizeof *order; i++) {
         double part = fmin(rest, (double)s->counts[order[i]] * time);
         if (part > 0 && !blame_waits(s, order[i], part))
@@ -184,9 +215,12 @@ static bool pass(struct sweep *s, uint64_t from, uint64_t to)
     }
     if (!(rest > 0))
         return true;
+    /* Workers wait for a thread that only sleeps, and tells them something then. */
+    if (s->working == 0 && s->counts[WHY_COND] && s->sleepers)
+        return blame_sleepers(s, rest);
     if (s->working == 0) {
         double part = fmin(rest, (double)s->counts[WHY_OTHER] * time);
-        blame->nobody += rest - part;
+        blame->nobody += s->devices ? 0 : rest - part;
         return part == 0 || blame_waits(s, WHY_OTHER, part);
     }
     double barrier = fmin(rest, (double)s->counts[WHY_BARRIER] * time);
@@ -205,27 +239,35 @@ static bool pass(struct sweep *s, uint64_t from, uint64_t to)
 
 /* ---- all moments ---- */
 
-static void leave_state(struct sweep *s, uint32_t track)
+/* A thread enters or leaves a state: `number` is 1 or -1 (as an unsigned number). */
+static void count_state(struct sweep *s, uint32_t track, size_t number)
 {
     const struct call_wait *wait = wait_of(s, track);
-    if (wait)
-        s->counts[wait->why] -= s->is_worker[track];
-    else {
-        s->working--;
-        s->working_sum -= track;
+    bool is_worker = s->is_worker[track];
+    if (wait == NULL) {
+        s->working += number;
+        s->working_sum += number * track;
+        return;
     }
+    if (wait->why == WHY_SLEEP || wait->why == WHY_FILE || wait->why == WHY_NET) {
+        s->devices += number;
+        s->device_sum += number * track;
+    }
+    if (is_worker)
+        s->counts[wait->why] += number;
+    else if (wait->why == WHY_SLEEP)
+        s->sleepers += number;
+}
+
+static void leave_state(struct sweep *s, uint32_t track)
+{
+    count_state(s, track, (size_t)-1);
 }
 
 static void enter_state(struct sweep *s, uint32_t track, uint32_t number)
 {
     s->waits[track] = number;
-    const struct call_wait *wait = wait_of(s, track);
-    if (wait)
-        s->counts[wait->why] += s->is_worker[track];
-    else {
-        s->working++;
-        s->working_sum += track;
-    }
+    count_state(s, track, 1);
 }
 
 static void apply(struct sweep *s, const struct change *change)
@@ -316,7 +358,9 @@ static lode_status sweep(struct sweep *s, lode_error *error)
     s->waits = calloc(count, sizeof *s->waits);
     s->alive = calloc(count, sizeof *s->alive);
     blame->waited_for = calloc(count, sizeof *blame->waited_for);
-    LODE_TRY_ALLOC(s->is_worker && s->places && s->waits && s->alive && blame->waited_for, error);
+    blame->lockstep = calloc(count, sizeof *blame->lockstep);
+    LODE_TRY_ALLOC(s->is_worker && s->places && s->waits && s->alive && blame->waited_for && blame->lockstep,
+                   error);
     find_workers(s);
     LODE_TRY(list_changes(s, error));
     LODE_TRY(find_capacity(s, error));
@@ -353,6 +397,7 @@ void lode_call_blame_free(struct call_blame *blame)
     if (blame == NULL)
         return;
     free(blame->waited_for);
+    free(blame->lockstep);
     free(blame->alone);
     free(blame->tails);
     free(blame->losses);

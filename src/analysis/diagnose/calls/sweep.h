@@ -31,6 +31,7 @@ struct call_blame {
     double crowded;           /* run time in which threads want 4 times as many processors */
     double wanted;            /* threads that want to run, on average in that time */
     double *waited_for;       /* by track: lost[WHY_COND] while this thread works alone */
+    double *lockstep;         /* by track: others wait for a condition while it alone is active */
     struct call_alone *alone; /* serial times, in order */
     size_t alone_count;
     struct call_alone *tails; /* times of `tail` in which one thread works, in order */

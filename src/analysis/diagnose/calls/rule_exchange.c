@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * chatty: 5,000 or more calls that exchange data over sockets take less than 1 ms each, and one
+ * thread spends more than 20 % of the run time in them. Idle servers make few, long calls.
+ * one-by-one: 10 or more threads are started one after the other; each has ended before the next
+ * begins, and they live for more than half of the run time.
+ * Gain: chatty: that time of the thread / run time. one-by-one: what threads at once would save, as
+ * many as processors. Both account for that. Likely.
+ */
+#include "analysis/diagnose/calls/sweep.h"
+#include "base/count.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define CHATTY_MIN  0.20
+#define CHATTY_EACH 1e6 /* nanoseconds */
+#define LIVES_MIN   0.50
+
+enum {
+    CHATTY_CALLS = 5000,
+    STARTED_MIN = 10
+};
+
+static lode_status run_chatty(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_facts *facts = d->calls;
+    const struct call_pair *best = NULL;
+    uint64_t calls = 0;
+    double time = 0, most = 0;
+    for (size_t i = 0; i < facts->pair_count; i++) {
+        const struct call_pair *pair = &facts->pairs[i];
+        if (pair->entry == 0 || facts->functions[pair->entry - 1].effect != LODE_EFFECT_NETWORK)
+            continue;
+        calls += pair->calls;
+        time += lode_call_pair_time(pair);
+        if (best == NULL || lode_call_pair_time(pair) > lode_call_pair_time(best))
+            best = pair;
+    }
+    for (size_t i = 0; i < facts->track_count; i++)
+        most = fmax(most, (double)facts->tracks[i].time[LODE_ACTIVITY_NET]);
+    double share = fmin(1, fmin(time, most) / (d->run.run_time * 1e9));
+    if (best == NULL || calls < CHATTY_CALLS || time > CHATTY_EACH * (double)calls || share <= CHATTY_MIN)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "chatty", .confidence = LODE_LIKELY}};
+    const char *name = lode_call_pair_name(d, best);
+    lode_call_gain(&draft, share);
+    draft.statement.function = lode_call_name(d, best->holder);
+    draft.statement.text =
+        lode_say(d, "%" PRIu64 " short exchanges over sockets take %.0f%% of the run time, most in %s.",
+                 calls, 100 * share, name);
+    draft.statement.advice = "Try to send several requests at once.";
+    lode_call_show_callers(
+        d,
+        lode_add_evidence(
+            &draft,
+            lode_say(d, "%s: %s of %s each", name, LODE_COUNTED(best->calls, "call", "calls"),
+                     lode_call_amount(d, lode_call_pair_time(best) / fmax(1, (double)best->calls))),
+            (double)best->calls, "calls"),
+        best->entry);
+    lode_add_explains(&draft, "efficiency");
+    return lode_add_statement(d, &draft, error);
+}
+
+/* The function that waits most for ends or results of threads; NULL: none. */
+static const struct call_pair *find_joining(const struct call_facts *facts)
+{
+    const struct call_pair *best = NULL;
+    for (size_t i = 0; i < facts->pair_count; i++) {
+        const struct call_pair *pair = &facts->pairs[i];
+        unsigned char role = pair->entry ? facts->functions[pair->entry - 1].role : ROLE_NONE;
+        if ((role == ROLE_JOIN || role == ROLE_FUTURE) &&
+            (best == NULL || lode_call_pair_time(pair) > lode_call_pair_time(best)))
+            best = pair;
+    }
+    return best;
+}
+
+/* How long threads that were started live in all; 0: two of them live at once. */
+static double find_lives(const struct call_facts *facts, size_t *count)
+{
+    double lives = 0;
+    *count = 0;
+    for (size_t i = 0; i < facts->track_count; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        if (track->pid == track->tid)
+            continue;
+        ++*count;
+        lives += (double)(track->end - track->begin);
+    }
+    return facts->slot_count == 1 ? lives : 0;
+}
+
+static lode_status run_one_by_one(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_facts *facts = d->calls;
+    size_t count;
+    double lives = find_lives(facts, &count) / (d->run.run_time * 1e9);
+    const struct call_pair *joining = find_joining(facts);
+    if (count < STARTED_MIN || lives <= LIVES_MIN || facts->processes > 1 || d->run.processors < 2 ||
+        joining == NULL)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "one-by-one", .confidence = LODE_LIKELY}};
+    lode_call_gain(&draft, fmin(1, lives) * (1 - 1 / (double)d->run.processors));
+    draft.statement.function = lode_call_name(d, joining->holder);
+    draft.statement.text =
+        lode_say(d, "%s waits for each of %zu threads before the next is started: one works at a time.",
+                 draft.statement.function, count);
+    draft.statement.advice = "Try to start several, and wait for them afterwards.";
+    lode_call_show_callers(d,
+                           lode_add_evidence(&draft,
+                                             lode_say(d, "%s: %s in %s", lode_call_pair_name(d, joining),
+                                                      lode_call_amount(d, lode_call_pair_time(joining)),
+                                                      LODE_COUNTED(joining->calls, "call", "calls")),
+                                             lode_call_pair_time(joining) / 1e9, "seconds"),
+                           joining->entry);
+    lode_add_explains(&draft, "efficiency");
+    lode_add_explains(&draft, "serial");
+    lode_add_explains(&draft, "sleep");
+    return lode_add_statement(d, &draft, error);
+}
+
+const struct rule lode_call_rule_chatty = {
+    "chatty", "5,000 or more short exchanges over sockets take more than 20% of the run time", CALL_NEEDS,
+    run_chatty};
+const struct rule lode_call_rule_one_by_one = {
+    "one-by-one", "10 or more threads are started, each after the end of the one before", CALL_NEEDS_ALL,
+    run_one_by_one};
