@@ -89,6 +89,10 @@ def failed_programs(folder, log=LOG):
     return sorted({test["name"] for test in programs_of(folder, log) if verdict_of(test) == "failed"})
 
 
+def passed_programs(folder, log=LOG):
+    return {test["name"] for test in programs_of(folder, log)} - set(failed_programs(folder, log))
+
+
 def count(folder, log=LOG, leave_out=()):
     counts = Counts()
     tests = [test for test in programs_of(folder, log) if test["name"] not in leave_out]

@@ -38,7 +38,7 @@ def make_run(folder, failures, steps):
         program = project / f"program{number}.sh"
         program.write_text(PROGRAM.replace("LEFT", str(folder / f"left{number}")), encoding="utf-8")
         program.chmod(0o755)
-        names.append(f"test('program {number}', find_program('program{number}.sh'), protocol: 'tap')\n")
+        names.append(f"test('program {number}', find_program('program{number}.sh'), suite: 'suite{number % 2}', protocol: 'tap')\n")
     (project / "meson.build").write_text("project('made')\n" + "".join(names), encoding="utf-8")
     subprocess.run(["meson", "setup", out / "made", project], check=True, stdout=subprocess.DEVNULL)
     (out / "made" / "test-command").write_text(f"env meson test -C {out / 'made'} --wrapper env", encoding="utf-8")
@@ -75,7 +75,7 @@ def main():
     said, total, logs = run_again([0, 1], {"step": "true"})
     compare("a program and a step that pass the second time count as passed", total, "5 passed, 0 failed, 0 skipped")
     compare("they are listed as flaky", [line.strip() for line in said.splitlines() if "flaky" in line],
-            ["flaky: made: program 1", "flaky: step"])
+            ["flaky: made: made:suite1 / program 1", "flaky: step"])
     compare("both logs stay", logs, ["again-env.json", "testlog-env.json"])
     said, total, _ = run_again([0, 2], {"step": "false"})
     compare("what fails twice failed", (total, "flaky" in said), ("3 passed, 2 failed, 0 skipped", False))
