@@ -3,7 +3,8 @@
  * file-io, small-io: file I/O takes more than 10 % of the run time, and more than 7 % without what
  * recording its calls cost. small-io: at least 10,000 calls of less than 20 us each.
  * Guard: share of the run; where one thread does it beside others that work, possible only.
- * Weak: a function that is seldom called makes few, long calls. Gain: the corrected share, which
+ * Weak: a function that is seldom called makes few, long calls; or it reads or writes by descriptor,
+ * which may be a socket, a pipe or a timer, as the program has such. Gain: the corrected share, which
  * it accounts for. Likely.
  */
 #include "analysis/diagnose/calls/facts.h"
@@ -11,6 +12,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define IO_MIN      0.10
 #define CORRECTED   0.07
@@ -51,12 +53,41 @@ static struct io measure(const struct lode_diagnosis *d)
     return io;
 }
 
+/* Whether read and write of this program may be for something else than files. */
+static bool has_streams(struct lode_diagnosis *d)
+{
+    static const char *const makers[] = {"pipe",           "pipe2",   "socketpair",
+                                         "timerfd_create", "eventfd", "signalfd"};
+    const struct call_facts *facts = d->calls;
+    for (uint32_t i = 0; i < facts->function_count; i++) {
+        if (facts->functions[i].calls == 0)
+            continue;
+        if (facts->functions[i].effect == LODE_EFFECT_NETWORK)
+            return true;
+        for (size_t k = 0; k < sizeof makers / sizeof *makers; k++)
+            if (strcmp(lode_call_name(d, i + 1), makers[k]) == 0)
+                return true;
+    }
+    return false;
+}
+
+static bool is_by_descriptor(const char *name)
+{
+    static const char *const calls[] = {"read", "write", "readv", "writev"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        if (strcmp(name, calls[i]) == 0)
+            return true;
+    return false;
+}
+
 /* A function that reads or writes once, in few and long calls, may just have much to transfer. */
-static lode_confidence judge(const struct lode_diagnosis *d, const struct io *io)
+static lode_confidence judge(struct lode_diagnosis *d, const struct io *io)
 {
     const struct call_pair *best = io->place.best;
     uint64_t holder = best->holder ? d->calls->functions[best->holder - 1].calls : 0;
     if (best->calls < AGAIN_MIN || (holder < AGAIN_MIN && best->calls < OFTEN_MIN))
+        return LODE_WEAK;
+    if (is_by_descriptor(lode_call_name(d, best->entry)) && has_streams(d))
         return LODE_WEAK;
     return io->is_beside ? LODE_POSSIBLE : LODE_LIKELY;
 }
