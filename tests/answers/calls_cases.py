@@ -542,7 +542,7 @@ CASES = [
     ("MPI: ranks yield", ranks([40, 40], mpi=20, yields=1000), set(), {"oversubscribed"}),
     ("MPI on too few processors", ranks([40, 40], mpi=20), set(), {"oversubscribed"}, {"processors": 1}),
     ("file I/O", io(20, 1 * MS, 40 * MS, is_blocked=True), {"file-io"}, set(), {"function": "save", "gain": 100 * 20 / 60}),
-    ("file I/O: writev may be for a socket", io(20, 1 * MS, 40 * MS, name="writev", is_blocked=True, maker="connect"), {"file-io"}, set(), {"confidence": "weak"}),
+    ("file I/O: writev may be for a socket", io(20, 1 * MS, 40 * MS, name="writev", is_blocked=True, maker="socket"), {"file-io"}, set(), {"confidence": "weak"}),
     ("file I/O: read may be of a timer", io(20, 1 * MS, 40 * MS, name="read", is_blocked=True, maker="timerfd_create"), {"file-io"}, set(), {"confidence": "weak"}),
     ("file I/O: fsync is for files", io(20, 1 * MS, 40 * MS, name="fsync", is_blocked=True, maker="connect"), {"file-io"}, set(), {"confidence": "likely"}),
     ("file I/O just below 10 %", io(20, 0.2 * MS, 37 * MS), set(), set()),

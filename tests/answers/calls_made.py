@@ -10,7 +10,7 @@ import made
 
 US = 1000
 PROGRAM, SIZE = "/opt/x/prog", 0x10000
-LIBRARY = ("pthread_mutex_lock", "pthread_mutex_unlock", "pthread_rwlock_wrlock", "pthread_rwlock_unlock", "pthread_cond_wait", "pthread_join",
+LIBRARY = ("socket", "writev", "timerfd_create", "fsync", "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_rwlock_wrlock", "pthread_rwlock_unlock", "pthread_cond_wait", "pthread_join",
            "pthread_barrier_wait", "malloc", "free", "write", "read", "usleep", "poll", "qsort", "GOMP_parallel", "GOMP_barrier", "MPI_Init", "MPI_Allreduce",
            "MPI_Send", "waitpid", "sprintf", "strlen", "sched_yield", "calloc", "std::mutex::lock", "std::mutex::unlock",
            "std::condition_variable::wait", "popen", "pclose", "dlopen", "dlclose", "mmap", "munmap", "__cxa_allocate_exception", "regcomp",
