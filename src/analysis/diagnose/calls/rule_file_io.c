@@ -3,9 +3,9 @@
  * file-io, small-io: file I/O takes more than 10 % of the run time, and more than 7 % without what
  * recording its calls cost. small-io: at least 10,000 calls of less than 20 us each.
  * Guard: share of the run; where one thread does it beside others that work, possible only.
- * Weak: a function that is seldom called makes few, long calls; or it reads or writes by descriptor,
- * which may be a socket, a pipe or a timer, as the program has such. Gain: the corrected share, which
- * it accounts for. Likely.
+ * Weak: a function that is seldom called makes few, long calls; or it reads or writes by
+ * descriptor, and the program has sockets, pipes or timers.
+ * Gain: the corrected share, which it accounts for. Likely.
  */
 #include "analysis/diagnose/calls/facts.h"
 #include "base/count.h"
