@@ -32,6 +32,7 @@ static const struct {
     {"export", "force", "it replaces files and directories of exports, not stores"},
     {"flame", "force", "it replaces a picture"},
     {"trace", "force", "it replaces a picture"},
+    {"top", "list", "it lists functions with the rules that decide; export lists its formats"},
     {"export", "table", "it selects what is exported, not a part of an answer"},
     {"export", "samples", "it has samples or has not; synth takes their number"},
     {"flame", "function", "it draws functions and what is around them; others take their costs"},

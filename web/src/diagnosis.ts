@@ -12,8 +12,10 @@ export interface Evidence {
 export interface Statement {
   readonly id: string;
   readonly confidence: string;
-  /** Of the run time, at most; null: not known. */
+  /** Of the run time; null: not known. */
   readonly gain_percent: number | null;
+  /** Whether the gain is a bound. */
+  readonly is_bound: boolean;
   readonly text: string;
   readonly advice: string | null;
   readonly function: string | null;
@@ -55,10 +57,10 @@ export function choose(diagnosis: Diagnosis): { shown: Statement[]; hidden: numb
   return { shown, hidden: others.length - shown.length, hot, verdict };
 }
 
-/** "at most 22% of the run, likely" */
+/** "at most 22% of the run, likely", or "accounts for" */
 export function gainOf(statement: Statement, run: Diagnosis['run']): string {
   if (statement.gain_percent === null) return statement.confidence;
-  return `at most ${statement.gain_percent.toFixed(0)}% of the ${run.requests > 0 ? 'time of all requests' : 'run'}, ${statement.confidence}`;
+  return `${statement.is_bound ? 'at most' : 'accounts for'} ${statement.gain_percent.toFixed(0)}% of the ${run.requests > 0 ? 'time of all requests' : 'run'}, ${statement.confidence}`;
 }
 
 export interface Part {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { choose, commandOf, gainOf, partsOf, placeOf, type Diagnosis, type Statement } from '../src/diagnosis';
 
-const statement = (id: string, gain: number | null, confidence = 'likely'): Statement => ({ id, confidence, gain_percent: gain, text: id, advice: null, function: null, from_ns: null, to_ns: null, evidence: [] });
+const statement = (id: string, gain: number | null, confidence = 'likely'): Statement => ({ id, confidence, gain_percent: gain, is_bound: true, text: id, advice: null, function: null, from_ns: null, to_ns: null, evidence: [] });
 const diagnosis = (statements: Statement[], canJudge = true): Diagnosis => ({ run: { metric: null, can_judge: canJudge, requests: 0 }, efficiency: null, quality: [], statements, activities: [] });
 
 void test('five statements of at least 5% are shown, weak ones and the hot spot are not among them', () => {
@@ -23,6 +23,7 @@ void test('without a statement, a verdict says whether the data allow one', () =
 
 void test('gains are of the run, or of the time of all requests', () => {
   assert.equal(gainOf(statement('x', 21.5287), diagnosis([]).run), 'at most 22% of the run, likely');
+  assert.equal(gainOf({ ...statement('x', 12), is_bound: false }, diagnosis([]).run), 'accounts for 12% of the run, likely');
   assert.equal(gainOf(statement('x', 79), { ...diagnosis([]).run, requests: 8 }), 'at most 79% of the time of all requests, likely');
   assert.equal(gainOf(statement('x', null, 'possible'), diagnosis([]).run), 'possible');
 });
