@@ -6,14 +6,23 @@ import json
 import re
 import subprocess
 import sys
+import time
+import urllib.error
 import urllib.request
 
 
 def get(address, path, token=None):
     request = urllib.request.Request(address + path, headers={'Authorization': 'Bearer ' + token} if token else {})
-    with urllib.request.urlopen(request, timeout=60) as answer:
-        body = answer.read()
-        return gzip.decompress(body) if answer.headers['Content-Encoding'] == 'gzip' else body
+    while True:
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                body = answer.read()
+                return gzip.decompress(body) if answer.headers['Content-Encoding'] == 'gzip' else body
+        except urllib.error.HTTPError as error:
+            # The store is being opened.
+            if error.code != 503:
+                raise
+            time.sleep(0.05)
 
 
 def main():
