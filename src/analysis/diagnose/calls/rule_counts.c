@@ -107,8 +107,10 @@ static lode_status run_busy(struct lode_diagnosis *d, lode_error *error)
         draft.statement.function, lode_call_name(d, tested), (double)calls / (double)function->calls,
         100 * share);
     draft.statement.advice = "Try to be woken: a condition, a semaphore, a future.";
-    lode_call_show_callers(
-        d, lode_add_evidence(&draft, LODE_COUNTED(calls, "call", "calls"), (double)calls, "calls"), tested);
+    lode_call_show_callers(d,
+                           lode_add_evidence(&draft, lode_say(d, "%s", LODE_COUNTED(calls, "call", "calls")),
+                                             (double)calls, "calls"),
+                           tested);
     lode_add_explains(&draft, "efficiency");
     lode_add_explains(&draft, "lock");
     return lode_add_statement(d, &draft, error);
