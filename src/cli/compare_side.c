@@ -362,6 +362,8 @@ void side_close(side_set *set)
 {
     for (size_t i = 0; i < set->opened; i++)
         run_close(&set->runs[i], set->metric_count);
+    for (size_t i = set->opened; i < set->count; i++)
+        free(set->runs[i].costs);
     for (size_t i = 0; i < set->count; i++)
         free(set->runs[i].found);
     for (size_t i = 0; set->names && i < set->metric_count; i++)
