@@ -33,15 +33,16 @@ typedef struct lode_calls_options {
     lode_progress_fn on_progress;
     void *user;
     lode_pool *pool; /* NULL: threads are started for this call */
-    /* The rest is for lode_calls_compute only. Functions with one name, in a form, are one row. */
+    /* Three for lode_calls_compute only. Functions with one name, in a form, are one row. */
     int merge;
     lode_name_form names;
     const lode_filter *filter; /* functions to show; NULL: all */
+    int is_running;            /* times of calls are without off-CPU time, if it was recorded */
 } lode_calls_options;
 #define LODE_CALLS_OPTIONS_INIT                                                                              \
     {                                                                                                        \
         sizeof(lode_calls_options), LODE_CALLS_BY_TOTAL, 0, 0, NULL, NULL, NULL, NULL, 0, LODE_NAME_FULL,    \
-            NULL                                                                                             \
+            NULL, 0                                                                                          \
     }
 
 /*
@@ -69,7 +70,7 @@ typedef struct lode_track_row {
     uint32_t track;
     uint64_t calls, errors;
     uint64_t total; /* of its outermost calls */
-    uint64_t out;   /* of that, off-CPU */
+    uint64_t out;   /* off-CPU in them; a part of the total unless that is running time */
     uint64_t events, repairs;
     uint64_t begin, end; /* times of its first and last event; 0 and 0 if it has none */
 } lode_track_row;

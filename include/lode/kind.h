@@ -108,9 +108,10 @@ typedef enum lode_effect {
     LODE_EFFECT_SYSCALL,
     LODE_EFFECT_REGION,     /* of OpenMP */
     LODE_EFFECT_COLLECTIVE, /* of MPI; no rank leaves before all have entered */
-    LODE_EFFECT_MESSAGE     /* of MPI */
+    LODE_EFFECT_MESSAGE,    /* of MPI */
+    LODE_EFFECT_PREPARE     /* what can be stored: a regular expression, a statement, a locale */
 } lode_effect;
-#define LODE_EFFECT_COUNT 36
+#define LODE_EFFECT_COUNT 37
 
 /* "none", "take-lock", "join-thread"...; NULL: none. MT: any thread. */
 LODE_API const char *lode_effect_name(int effect);

@@ -76,6 +76,8 @@ typedef struct lode_track {
 } lode_track;
 /* Whether tracks are requests. MT: any thread. */
 LODE_API int lode_recording_has_requests(const lode_recording *recording);
+/* Whether off-CPU time was recorded, be there none. MT: any thread. */
+LODE_API int lode_recording_has_sched(const lode_recording *recording);
 /* MT: any thread. */
 LODE_API uint32_t lode_recording_track_count(const lode_recording *recording);
 /* NULL if the index is out of range. MT: any thread. */

@@ -2,6 +2,7 @@
 /* One pass over the tracks of a slice. */
 #include "analysis/calls.h"
 #include "analysis/finding_list.h"
+#include "analysis/off_cpu.h"
 #include "analysis/slice.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -18,7 +19,9 @@ enum {
 };
 
 struct worker {
-    _Alignas(LODE_WORKER_ALIGN) struct lode_slicer slicer;
+    /* If off-CPU time is no call: the window first, depth and shortest time on the new clock. */
+    _Alignas(LODE_WORKER_ALIGN) struct lode_slicer slicer, inner;
+    struct lode_off_cpu off_cpu;
     struct lode_finding_buffer buffer;
 };
 
@@ -92,17 +95,26 @@ static lode_status report_events(struct run *run, uint64_t events, uint64_t *lef
     return status;
 }
 
-/* Passes the output of the slicer to the consumer. */
 static lode_status hand_on(const struct lode_pass *pass, unsigned worker, lode_track_row *row,
                            const lode_event *events, size_t count, lode_error *error)
 {
+    row->events += count;
+    return count > 0 ? pass->take(pass->user, worker, events, count, error) : LODE_OK;
+}
+
+/* Passes the output of the first slicer to the consumer. */
+static lode_status process(const struct run *run, unsigned worker, lode_track_row *row,
+                           const lode_event *events, size_t count, lode_error *error)
+{
+    struct worker *self = &run->workers[worker];
     if (count == 0)
         return LODE_OK;
     if (row->events == 0)
         row->begin = events[0].time;
-    row->events += count;
     row->end = events[count - 1].time;
-    return pass->take(pass->user, worker, events, count, error);
+    LODE_TRY(lode_off_cpu_take(&self->off_cpu, &events, &count, error));
+    LODE_TRY(lode_slicer_push(&self->inner, events, count, &events, &count, error));
+    return hand_on(run->pass, worker, row, events, count, error);
 }
 
 static lode_status read_events(struct run *run, unsigned worker, lode_track_row *row, lode_cursor *cursor,
@@ -120,13 +132,15 @@ static lode_status read_events(struct run *run, unsigned worker, lode_track_row 
         LODE_TRY(status);
         unreported += count;
         LODE_TRY(lode_slicer_push(slicer, events, count, &events, &count, error));
-        LODE_TRY(hand_on(pass, worker, row, events, count, error));
+        LODE_TRY(process(run, worker, row, events, count, error));
         if (unreported >= EVENTS_PER_STEP) {
             LODE_TRY(report_events(run, unreported, &left, error));
             unreported = 0;
         }
     }
     LODE_TRY(lode_slicer_finish(slicer, &events, &count, error));
+    LODE_TRY(process(run, worker, row, events, count, error));
+    LODE_TRY(lode_slicer_finish(&run->workers[worker].inner, &events, &count, error));
     LODE_TRY(hand_on(pass, worker, row, events, count, error));
     row->repairs = cursor->repairs;
     return report_events(run, left, &left, error);
@@ -148,6 +162,8 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
         options.user = buffer;
     }
     lode_slicer_reset(&run->workers[worker].slicer);
+    lode_slicer_reset(&run->workers[worker].inner);
+    lode_off_cpu_reset(&run->workers[worker].off_cpu);
     lode_status status = lode_cursor_open(&cursor, pass->recording, row->track, &options, error);
     if (status == LODE_OK)
         status = read_events(run, worker, &own, cursor, error);
@@ -156,6 +172,8 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
         return lode_fail_memory(error);
     if (status == LODE_OK)
         status = pass->end(pass->user, worker, &own, error);
+    if (run->workers[worker].off_cpu.is_asked)
+        own.out = run->workers[worker].off_cpu.inside;
     *row = own;
     return status;
 }
@@ -200,6 +218,22 @@ static int compare_sizes(const void *left, const void *right, void *argument)
     return a < b ? -1 : a > b;
 }
 
+static void open_worker(struct worker *self, const struct lode_pass *pass)
+{
+    lode_slice window = pass->slice, inner = LODE_SLICE_INIT;
+    self->off_cpu.stops = pass->options.is_running;
+    self->off_cpu.is_asked = pass->options.is_running || pass->slice.no_sched;
+    if (self->off_cpu.is_asked) {
+        inner.depth = window.depth;
+        inner.min_time = window.min_time;
+        window.depth = 0;
+        window.min_time = 0;
+        window.no_sched = 0;
+    }
+    lode_slicer_init(&self->slicer, &window);
+    lode_slicer_init(&self->inner, &inner);
+}
+
 static lode_status run_open(struct run *run, lode_error *error)
 {
     struct lode_pass *pass = run->pass;
@@ -214,7 +248,7 @@ static lode_status run_open(struct run *run, lode_error *error)
     }
     qsort_r(run->order, pass->row_count, sizeof *run->order, compare_sizes, run);
     for (unsigned i = 0; i < pass->threads; i++)
-        lode_slicer_init(&run->workers[i].slicer, &pass->slice);
+        open_worker(&run->workers[i], pass);
     return LODE_OK;
 }
 
@@ -222,6 +256,8 @@ static void run_close(struct run *run)
 {
     for (unsigned i = 0; run->workers && i < run->pass->threads; i++) {
         lode_slicer_free(&run->workers[i].slicer);
+        lode_slicer_free(&run->workers[i].inner);
+        lode_off_cpu_free(&run->workers[i].off_cpu);
         lode_finding_buffer_free(&run->workers[i].buffer);
     }
     forget_findings(run);

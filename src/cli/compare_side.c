@@ -60,6 +60,15 @@ int side_has_only(const side_set *set, lode_store_kind kind)
     return 1;
 }
 
+int side_have_sched(const side_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->runs[i].kind != LODE_STORE_RECORDING ||
+            !lode_recording_has_sched(set->runs[i].recording.recording))
+            return 0;
+    return 1;
+}
+
 /* ---- metrics ---- */
 
 /* The first database; NULL if there are recordings only. */
@@ -135,6 +144,8 @@ static int add_all(side_set *set)
     if (side_has_only(set, LODE_STORE_DATABASE))
         return add_all_of_databases(set);
     add_name(set, "time", strlen("time"));
+    if (side_have_sched(set))
+        add_name(set, "running", strlen("running"));
     if (side_has_only(set, LODE_STORE_RECORDING))
         add_name(set, "calls", strlen("calls"));
     return EXIT_DONE;
@@ -144,6 +155,12 @@ static int add_asked(side_set *set, const char *text, size_t length)
 {
     if (length == strlen(metric_word_all) && strncmp(text, metric_word_all, length) == 0)
         return add_all(set);
+    if (strcmp(text, SIDE_RUNNING_OR_TIME) == 0) {
+        text = side_have_sched(set) ? "running" : "time";
+        length = strlen(text);
+        if (first_database(set))
+            return EXIT_DONE; /* it knows what time is called */
+    }
     add_name(set, text, length);
     return EXIT_DONE;
 }
@@ -177,13 +194,17 @@ static int split_names(side_set *set, const text_list *texts)
     return status;
 }
 
-/* What recordings have: time and calls. */
+/* What recordings have: time, running time and calls. */
 static int find_of_recordings(const side_set *set, side_metric *metric, const char *asked)
 {
     const char *name = metric->name ? metric->name : asked;
     if (!name || strcasecmp(name, "time") == 0 || unit_of_metric(name) == UNIT_SECONDS) {
         if (!metric->name)
             *metric = (side_metric){.name = "time", .unit = UNIT_NANOSECONDS};
+        return EXIT_DONE;
+    }
+    if (strcasecmp(name, "running") == 0 && !first_database(set)) {
+        *metric = (side_metric){.name = "running", .unit = UNIT_NANOSECONDS, .is_running = 1};
         return EXIT_DONE;
     }
     if (strcasecmp(name, "calls") == 0) {
@@ -194,7 +215,8 @@ static int find_of_recordings(const side_set *set, side_metric *metric, const ch
     size_t i = 0;
     while (set->runs[i].kind != LODE_STORE_RECORDING)
         i++;
-    return report("%s: a recording has the metrics time and calls, not '%s'", set->runs[i].path, name);
+    return report("%s: a recording has the metrics time, running and calls, not '%s'", set->runs[i].path,
+                  name);
 }
 
 /* Whoever names no metric means time, if one of the stores has no other. */
@@ -262,7 +284,14 @@ static uint64_t trace_samples(const lode_database *db)
     return samples;
 }
 
-/* What one sample stands for: by the traces, else by the period; NaN where that is not known. */
+/* Events of processors and of the kernel, whose samples stand for different numbers. */
+static int is_event(const char *name)
+{
+    return strncmp(name, "perf::", 6) == 0 || strncmp(name, "PAPI_", 5) == 0 || strcmp(name, "cycles") == 0 ||
+           strcmp(name, "instructions") == 0;
+}
+
+/* What one sample stands for: by the traces, the period, or a guess at it; NaN: not known. */
 static double sample_cost(const side_run *run, const lode_cost *cost)
 {
     const char *name = lode_metric_name(lode_cost_metric(cost));
@@ -272,7 +301,13 @@ static double sample_cost(const side_run *run, const lode_cost *cost)
     int is_traced = strncasecmp(name, "CPUTIME", 7) == 0 || strncasecmp(name, "REALTIME", 8) == 0;
     if (!samples && is_traced && !run->database.selection && !session_has_window(&run->database))
         samples = trace_samples(run->database.db);
-    return samples ? lode_cost_total(cost) / (double)samples : sampling_period(cost);
+    if (samples)
+        return lode_cost_total(cost) / (double)samples;
+    double period = sampling_period(cost);
+    if (isnan(period) && (is_traced || is_event(name)) &&
+        (lode_cost_period(cost, &period, NULL) != LODE_OK || period == 0))
+        period = (double)NAN;
+    return period;
 }
 
 static int cost_of_database(side_set *set, side_run *run, size_t index, const char *asked)
@@ -296,11 +331,16 @@ static int cost_of_database(side_set *set, side_run *run, size_t index, const ch
     return EXIT_DONE;
 }
 
-static int build_tree(side_run *run)
+static int build_tree(side_run *run, int is_running)
 {
-    if (!run->tree)
-        run->tree = rec_calltree(&run->recording);
-    return run->tree ? EXIT_DONE : EXIT_TROUBLE;
+    const lode_calltree **tree = is_running ? &run->running : &run->tree;
+    if (is_running && rec_needs_sched(&run->recording) != EXIT_DONE)
+        return EXIT_TROUBLE;
+    run->recording.is_running = is_running;
+    if (!*tree)
+        *tree = rec_calltree(&run->recording);
+    run->recording.is_running = 0;
+    return *tree ? EXIT_DONE : EXIT_TROUBLE;
 }
 
 static int cost_of_recording(side_set *set, side_run *run, size_t index)
@@ -308,13 +348,13 @@ static int cost_of_recording(side_set *set, side_run *run, size_t index)
     const side_metric *metric = &set->metrics[index];
     side_cost *to = &run->costs[index];
     lode_error error = {0};
-    int status = build_tree(run);
+    int status = build_tree(run, metric->is_running);
     if (status != EXIT_DONE)
         return status;
     int is_calls = metric->unit == UNIT_COUNT;
     if (is_calls && lode_calltree_calls(&to->owned, run->tree, &error) != LODE_OK)
         return rec_error(&run->recording, &error);
-    to->cost = is_calls ? to->owned : lode_calltree_cost(run->tree);
+    to->cost = is_calls ? to->owned : lode_calltree_cost(metric->is_running ? run->running : run->tree);
     to->scale = metric->unit == UNIT_SECONDS ? 1e-9 : 1;
     return EXIT_DONE;
 }

@@ -12,9 +12,10 @@
 
 /* A metric that all runs have. */
 typedef struct side_metric {
-    const char *name; /* as in the first database; of recordings: "time", "calls" */
+    const char *name; /* as in the first database; of recordings: "time", "running", "calls" */
     metric_unit unit; /* of scaled costs */
     int is_exact;     /* it is counted: every difference is real */
+    int is_running;   /* time without off-CPU time, of recordings */
 } side_metric;
 
 /* What one run has of one metric. */
@@ -31,8 +32,8 @@ typedef struct side_run {
     lode_store_kind kind;
     session database;
     rec_session recording;
-    const lode_calltree *tree; /* of a recording; its session has it */
-    side_cost *costs;          /* by metric */
+    const lode_calltree *tree, *running; /* of a recording; its session has them */
+    side_cost *costs;                    /* by metric */
 } side_run;
 
 /* All runs of a question, those of base first. */
@@ -65,6 +66,11 @@ int side_is_counted(const char *name);
  */
 int side_use_statistic(side_set *set, lode_comparison *comparison, size_t base_runs, int statistic);
 
+/* As a metric: running time if it is known of all recordings, else time. */
+#define SIDE_RUNNING_OR_TIME "running or time"
+
+/* Whether all runs are recordings with off-CPU time. */
+int side_have_sched(const side_set *set);
 /* Whether all runs are of one kind. */
 int side_has_only(const side_set *set, lode_store_kind kind);
 

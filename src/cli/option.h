@@ -86,7 +86,8 @@ typedef struct shared_options {
     int strict;
     int verbose;
     text_list include, exclude; /* patterns of functions */
-    int no_sched;
+    int no_sched;               /* off-CPU time is no call, */
+    int sched;                  /* but for this */
 } shared_options;
 
 enum {
@@ -104,7 +105,10 @@ enum {
     SHARED_FILTER = 1u << 20, /* --include, --exclude */
     SHARED_VERBOSE = 1u << 22,
     SHARED_MARKDOWN = 1u << 23,
-    SHARED_NO_SCHED = 1u << 21,                     /* without off-CPU time */
+    SHARED_NO_SCHED = 1u << 21,   /* off-CPU time is no call */
+    SHARED_SCHED = 1u << 24,      /* it is one */
+    SHARED_ANY_METRIC = 1u << 25, /* one, of recordings as well */
+    SHARED_ANY_METRICS = 1u << 26,
     SHARED_WINDOW = 1u << 10,                       /* --from, --to, --task and --id */
     SHARED_TIMES = 1u << 11,                        /* --from and --to, for all stores */
     SHARED_TRACKS = 1u << 12,                       /* --task and --id */

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define FINDINGS_PER_TRACK 100 /* that a pass over all calls hands on, of each rule */
 
@@ -132,6 +133,19 @@ static int set_window(rec_session *s)
     return EXIT_DONE;
 }
 
+/* Of the metrics that a recording has, times of calls are asked for. */
+static int choose_metric(rec_session *s)
+{
+    const text_list *metrics = &s->shared->metrics;
+    if (metrics->count > 1)
+        return report("%s is a recording; --metric takes one of time and running", s->path);
+    const char *name = metrics->count ? metrics->items[0] : "time";
+    s->is_running = strcasecmp(name, "running") == 0;
+    if (!s->is_running && strcasecmp(name, "time") != 0)
+        return report("%s: a recording has the metrics time and running, not '%s'", s->path, name);
+    return s->is_running ? rec_needs_sched(s) : EXIT_DONE;
+}
+
 int rec_open_slice(rec_session *s, const char *path, const shared_options *shared)
 {
     int status = rec_open(s, path, shared);
@@ -143,8 +157,15 @@ int rec_open_slice(rec_session *s, const char *path, const shared_options *share
         return status;
     s->slice.depth = (uint32_t)(shared->depth < UINT32_MAX ? shared->depth : 0);
     s->slice.min_time = shared->min_time;
-    s->slice.no_sched = shared->no_sched;
-    return EXIT_DONE;
+    s->slice.no_sched = shared->no_sched && !shared->sched;
+    return choose_metric(s);
+}
+
+int rec_needs_sched(const rec_session *s)
+{
+    if (lode_recording_has_sched(s->recording))
+        return EXIT_DONE;
+    return report("%s: off-CPU time was not recorded, so running time is not known", s->path);
 }
 
 int rec_utc(const rec_session *s, uint64_t time, uint64_t *utc)
@@ -189,6 +210,7 @@ lode_calls_options rec_calls_options(rec_session *s)
     lode_calls_options options = LODE_CALLS_OPTIONS_INIT;
     options.threads = rec_threads(s);
     options.strict = s->shared->strict;
+    options.is_running = s->is_running;
     options.on_finding = rec_on_finding;
     options.on_progress = rec_on_progress;
     options.user = s;
@@ -210,4 +232,6 @@ void rec_write_slice(out *o, const rec_session *s)
         out_fact_u64(o, "depth", s->slice.depth);
     if (s->slice.min_time)
         out_fact_u64(o, "min_time_ns", s->slice.min_time);
+    if (s->is_running)
+        out_fact_text(o, "metric", "running");
 }

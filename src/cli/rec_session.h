@@ -21,9 +21,10 @@ typedef struct rec_session {
     /* Times of the first and last event of all tracks; 0 without events. Set by rec_find_span. */
     uint64_t begin, end;
     int has_interval;
-    tally opening, reading;  /* findings */
-    struct rec_tree *tree;   /* that rec_calltree computed; NULL: none yet */
-    struct rec_calls *calls; /* that rec_compute_calls computed; NULL: none yet */
+    tally opening, reading;   /* findings */
+    int is_running;           /* times of calls are without off-CPU time */
+    struct rec_tree *tree[2]; /* of rec_calltree: of time, of running time; NULL: not yet */
+    struct rec_calls *calls;  /* that rec_compute_calls computed; NULL: none yet */
     progress progress;
 } rec_session;
 
@@ -38,6 +39,8 @@ int rec_error(rec_session *s, const lode_error *error);
 
 /* Finds the first and the last event: a few pages of each track. */
 int rec_find_interval(rec_session *s);
+/* Says so if there is no running time. */
+int rec_needs_sched(const rec_session *s);
 /* Nanoseconds since the epoch at a time of the recording; 0 if that is not known. */
 int rec_utc(const rec_session *s, uint64_t time, uint64_t *utc);
 /* How many tracks the slice has. */

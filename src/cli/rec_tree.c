@@ -26,10 +26,11 @@ char *rec_key(const rec_session *s, const char *word)
 {
     char *key = NULL;
     const shared_options *shared = s->shared;
-    if (!s->is_borrowed || asprintf(&key, "%s %p %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %d\n%s\n%s", word,
-                                    (const void *)s->recording, s->slice.from, s->slice.to,
-                                    (unsigned)s->slice.depth, s->slice.min_time, (int)s->slice.no_sched,
-                                    shared->tasks ? shared->tasks : "", shared->ids ? shared->ids : "") < 0)
+    if (!s->is_borrowed ||
+        asprintf(&key, "%s %p %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %d %d\n%s\n%s", word,
+                 (const void *)s->recording, s->slice.from, s->slice.to, (unsigned)s->slice.depth,
+                 s->slice.min_time, (int)s->slice.no_sched, s->is_running, shared->tasks ? shared->tasks : "",
+                 shared->ids ? shared->ids : "") < 0)
         return NULL;
     return key;
 }
@@ -53,25 +54,27 @@ static rec_tree *compute_tree(rec_session *s)
 const lode_calltree *rec_calltree(rec_session *s)
 {
     char *key = rec_key(s, "calltree");
-    s->tree = key ? host_cache_take(key) : NULL;
-    if (s->tree) {
+    rec_tree **tree = &s->tree[s->is_running];
+    *tree = key ? host_cache_take(key) : NULL;
+    if (*tree) {
         (void)rec_calls_options(s); /* how many findings are counted */
-        tally_merge(&s->reading, &s->tree->reading, LODE_NOTE);
+        tally_merge(&s->reading, &(*tree)->reading, LODE_NOTE);
         free(key);
-        return s->tree->tree;
+        return (*tree)->tree;
     }
-    s->tree = compute_tree(s);
-    if (key && s->tree)
-        host_cache_put(key, s->tree, (size_t)lode_calltree_context_count(s->tree->tree) * TREE_SIZE,
-                       free_tree);
+    *tree = compute_tree(s);
+    if (key && *tree)
+        host_cache_put(key, *tree, (size_t)lode_calltree_context_count((*tree)->tree) * TREE_SIZE, free_tree);
     else if (key)
         host_cache_abandon(key);
     free(key);
-    return s->tree ? s->tree->tree : NULL;
+    return *tree ? (*tree)->tree : NULL;
 }
 
 void rec_free_calltree(rec_session *s)
 {
-    host_cache_release(s->tree, free_tree);
-    s->tree = NULL;
+    for (int i = 0; i < 2; i++) {
+        host_cache_release(s->tree[i], free_tree);
+        s->tree[i] = NULL;
+    }
 }

@@ -33,6 +33,7 @@ const lode_fact *lode_recording_fact(const lode_recording *recording, size_t ind
 }
 
 LODE_GETTER(int, lode_recording_has_requests, lode_recording, has_requests);
+LODE_GETTER(int, lode_recording_has_sched, lode_recording, has_sched);
 LODE_GETTER(uint32_t, lode_recording_track_count, lode_recording, track_count);
 LODE_GETTER_AT(lode_track, lode_recording_track, lode_recording, tracks, track_count);
 LODE_GETTER(uint32_t, lode_recording_module_count, lode_recording, module_count);

@@ -74,19 +74,32 @@ static lode_status find_cost(struct lode_table_reader *reader, int side, lode_er
     return lode_function_cost(tables, &options, &state->costs[side], error);
 }
 
-/* Recordings have times, and calls. */
+static bool have_sched(const struct lode_table_reader *reader)
+{
+    return lode_recording_has_sched(tables_of(reader, LODE_BASE)->recording) &&
+           lode_recording_has_sched(tables_of(reader, LODE_NEW)->recording);
+}
+
+/* Recordings have times, with off-CPU time or without, and calls. */
 static lode_status build_tree(struct lode_table_reader *reader, int side, lode_error *error)
 {
     struct compare_state *state = reader->state;
     const struct lode_tables *tables = tables_of(reader, side);
     const char *metric = lode_function_text(reader, "metric");
-    bool counts = metric && strcasecmp(metric, "calls") == 0;
+    if (metric == NULL)
+        metric = have_sched(reader) ? "running" : "time";
+    bool counts = strcasecmp(metric, "calls") == 0;
     lode_calls_options options = lode_function_calls_options(tables);
-    if (metric && !counts && strcasecmp(metric, "time") != 0)
+    lode_slice slice = tables->options.slice ? *tables->options.slice : (lode_slice)LODE_SLICE_INIT;
+    slice.no_sched = 1;
+    options.is_running = strcasecmp(metric, "running") == 0;
+    if (!counts && !options.is_running && strcasecmp(metric, "time") != 0)
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
-                         "a recording has the metrics time and calls, not '%s'", metric);
-    LODE_TRY(lode_calltree_compute(&state->trees[side], tables->recording, tables->options.slice, &options,
-                                   error));
+                         "a recording has the metrics time, running and calls, not '%s'", metric);
+    if (options.is_running && !have_sched(reader))
+        return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
+                         "off-CPU time was not recorded, so running time is not known");
+    LODE_TRY(lode_calltree_compute(&state->trees[side], tables->recording, &slice, &options, error));
     if (counts)
         LODE_TRY(lode_calltree_calls(&state->calls[side], state->trees[side], error));
     state->costs[side] = counts ? state->calls[side] : lode_calltree_cost(state->trees[side]);

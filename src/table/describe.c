@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of what names code: modules, files and functions; and of the store. */
 #include "table/fields.h"
+
+#include "analysis/activity.h"
 #include <stdlib.h>
 
 /* ---- modules, files, functions ---- */
@@ -87,7 +89,10 @@ static const lode_field function_fields[] = {ID,
                                              I64("address", LODE_FIELD_ADDRESS | LODE_FIELD_OPTIONAL),
                                              U32_OR_NULL("file_id", "file"),
                                              U32_OR_NULL("line", NULL),
-                                             TEXT_OR_NULL("symbol")};
+                                             TEXT_OR_NULL("symbol"),
+                                             TEXT("kind"),
+                                             TEXT("activity"),
+                                             TEXT("effect")};
 
 static size_t full_label(const void *function, char *buffer, size_t capacity)
 {
@@ -120,7 +125,14 @@ static lode_status function_row(struct lode_table_reader *reader, struct lode_ta
         lode_batch_null(batch, 4);
     lode_batch_file(reader->tables, batch, 5, lode_function_file(function));
     lode_batch_known_u32(batch, 6, lode_function_line(function));
-    return lode_batch_text(batch, 7, lode_function_name(function), error);
+    LODE_TRY(lode_batch_text(batch, 7, lode_function_name(function), error));
+    if (lode_batch_needs(batch, 8) || lode_batch_needs(batch, 9) || lode_batch_needs(batch, 10)) {
+        struct lode_decision decision = lode_decide_call(NULL, function);
+        lode_batch_fixed(batch, 8, lode_kind_name((int)lode_activity_kind((int)decision.activity)));
+        lode_batch_fixed(batch, 9, lode_activity_name((int)decision.activity));
+        lode_batch_fixed(batch, 10, lode_effect_name((int)decision.effect));
+    }
+    return LODE_OK;
 }
 
 static lode_status open_function(struct lode_table_reader *reader, lode_error *error)

@@ -242,7 +242,7 @@ def openmp(serial, inside, rounds=10, stolen=0, pid=100):
     threads = [Thread(pid + i, pid) for i in range(len(inside))]
     master, longest = threads[0], max(inside)
     time = 0
-    master.records.append(("entry", master.time, 0, "main"))
+    master.records.append(("entry", master.time, 0, "main", None))
     master.stack.append("main")
     for _ in range(rounds):
         master.work("assemble", serial * MS / rounds)
@@ -257,7 +257,7 @@ def openmp(serial, inside, rounds=10, stolen=0, pid=100):
                 thread.preempt(stolen)
         time += longest * MS / rounds
     master.stack.pop()
-    master.records.append(("exit", master.time, 0, "main"))
+    master.records.append(("exit", master.time, 0, "main", None))
     return threads
 
 

@@ -192,7 +192,32 @@ def frames(is_beat):
     return main_with(fill)
 
 
+def before_main(before):
+    """Objects that are made before main, which takes 50 ms."""
+    thread = Thread()
+    thread.work("_GLOBAL__sub_I_tables", before * MS)
+    with thread.call("main"):
+        thread.work("compute", 50 * MS)
+    return [thread]
+
+
+def argued(different):
+    """1,000 calls with some different arguments."""
+    thread = Thread()
+    with thread.call("main"):
+        for i in range(1000):
+            with thread.call("price", i % different):
+                thread.run(20)
+            thread.work("other", 20)
+    return [thread]
+
+
 COSTS = [
+    ("start-up", before_main(20), {"start-up"}, set(), {"function": "_GLOBAL__sub_I_tables", "gain": 100 * 20 / 70}),
+    ("start-up: just below 10 %", before_main(5), set(), set()),
+    ("repeated", argued(10), {"repeated"}, set(), {"function": "price", "gain": 49.5, "confidence": "possible"}),
+    ("repeated: other arguments", argued(1000), set(), set()),
+    ("repeated: just below 90 %", argued(101), set(), set()),
     ("processes", each(50, lambda t: t.work("popen", 100).wait("read", 900).wait("pclose", 100), 1000), {"processes"}, set(),
      {"function": "handle", "gain": 100 * 1100 / 2100}),
     ("processes: few", each(10, lambda t: t.work("popen", 100).wait("read", 900), 2 * MS), {"file-io"}, set()),

@@ -44,12 +44,13 @@ class Thread:
         return self.off(time, "preempted")
 
     @contextlib.contextmanager
-    def call(self, name):
-        self.records.append(("entry", self.time, len(self.stack), name))
+    def call(self, name, argument=None):
+        """`argument` is recorded if there is one: a number."""
+        self.records.append(("entry", self.time, len(self.stack), name, argument))
         self.stack.append(name)
         yield self
         self.stack.pop()
-        self.records.append(("exit", self.time, len(self.stack), name))
+        self.records.append(("exit", self.time, len(self.stack), name, None))
 
     def work(self, name, time):
         with self.call(name):
@@ -64,13 +65,17 @@ class Thread:
 
 def write(folder, threads, processors=8, has_sched=True, has_perf=False):
     folder.mkdir(parents=True)
-    names = sorted({name for thread in threads for _, _, _, name in thread.records})
+    names = sorted({record[3] for thread in threads for record in thread.records})
+    argued = sorted({record[3] for thread in threads for record in thread.records if record[4] is not None})
     place = {name: 0x1000 + 0x40 * i for i, name in enumerate(names)}
     tids = ",".join(str(thread.tid) for thread in threads)
     text = "cmdline:uftrace record --no-sched prog\n" if has_perf else ""
     text += f"cpuinfo:lines=2\ncpuinfo:nr_cpus={processors} / {processors} (online/possible)\ncpuinfo:desc=none\n"
     text += f"taskinfo:lines=2\ntaskinfo:nr_tid={len(threads)}\ntaskinfo:tids={tids}\n"
-    header = struct.pack("<8sIHBBQQHHI", b"Ftrace!", 4, 40, 1, 2, 0x163, 1 << 7 | 1 << 4 | has_perf << 3, 1024, 0, 0)
+    if argued:
+        text += f"argspec:lines=1\nargspec:{';'.join(f'{name}@arg1' for name in argued)}\n"
+    mask = 1 << 7 | 1 << 4 | has_perf << 3 | bool(argued) << 10
+    header = struct.pack("<8sIHBBQQHHI", b"Ftrace!", 4, 40, 1, 2, 0x163, mask, 1024, 0, 0)
     (folder / "info").write_bytes(header + text.encode())
     lines = [f'SESS timestamp=0.900000000 pid={pid} sid={made.SESSION} exename="{PROGRAM}"\n' for pid in sorted({t.pid for t in threads})]
     lines += [f"TASK timestamp=0.900000001 tid={thread.tid} pid={thread.pid}\n" for thread in threads]
@@ -80,7 +85,8 @@ def write(folder, threads, processors=8, has_sched=True, has_perf=False):
     symbols = "".join(f"{place[name]:016x} 00000040 {'P' if name in LIBRARY else 'T'} {name}\n" for name in names)
     (folder / "prog.sym").write_text(f"# symbols: {len(names)}\n# path name: {PROGRAM}\n{symbols}")
     for thread in threads:
-        data = (made.record(kind, time, depth, made.BASE + place[name]) for kind, time, depth, name in thread.records)
+        data = (made.record(kind, time, depth, made.BASE + place[name], None if argument is None else struct.pack("<q", argument))
+                for kind, time, depth, name, argument in thread.records)
         (folder / f"{thread.tid}.dat").write_bytes(b"".join(data))
     if has_sched or has_perf:
         events = sorted((event for thread in threads for event in thread.perf if has_sched), key=lambda event: event[1])

@@ -7,6 +7,7 @@ Rules of `lode diagnose` on recordings with planted problems (calls_cases.py, ca
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ from pathlib import Path
 import calls_reference as reference
 from calls_cases import CASES, io, lock, main_with, MS, openmp, shares, single_wait
 from calls_costs import COSTS
-from calls_made import write
+from calls_made import Thread, write
 
 from tap import Tap
 
@@ -162,6 +163,47 @@ def damaged_recordings_do_not_end_it(tap, lode, folder):
     tap.check(not wrong, "damaged recordings do not end it", wrong)
 
 
+def many_waits(count, waits):
+    """Threads that wait for a lock by turns."""
+    threads = []
+    for i in range(count):
+        thread = Thread(tid=100 + i, pid=100, begin=i % 50)
+        with thread.call("worker"):
+            for k in range(waits):
+                thread.work("compute", 20 + (i * 7 + k * 3) % 20)
+                thread.wait("pthread_mutex_lock", 50 + (i * 5 + k * 11) % 100)
+                thread.work("pthread_mutex_unlock", 1)
+        threads.append(thread)
+    return threads
+
+
+def seconds_of(lode, path):
+    """Processor time of a diagnosis, the shorter of two."""
+    best = None
+    for _ in range(2):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([lode, "diagnose", "--threads", "1", path], capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        best = took if best is None else min(best, took)
+    return best
+
+
+def as_many_waits_of_more_threads_take_as_long(tap, lode, folder):
+    times = []
+    for count, waits in ((250, 160), (4000, 10)):
+        write(folder / f"waits-{count}", many_waits(count, waits), processors=9999)
+        times.append(seconds_of(lode, folder / f"waits-{count}"))
+    # Files are opened for each thread; a loop over threads at each change would take a hundred times as long.
+    tap.check(times[1] < 12 * times[0], "as many waits of more threads take as long", times)
+
+
+def left_out_waits_are_said(tap, lode, folder):
+    write(folder / "many", many_waits(1, 70000))
+    notes = ask(lode, folder / "many")["quality"]
+    tap.check(any(note["id"] == "short-waits" for note in notes), "waits that are left out are said", notes)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True, help="the program to test")
@@ -177,6 +219,8 @@ def main():
         texts_name_the_largest(tap, options.lode, Path(name))
         damaged_files_are_said(tap, options.lode, Path(name))
         damaged_recordings_do_not_end_it(tap, options.lode, Path(name))
+        as_many_waits_of_more_threads_take_as_long(tap, options.lode, Path(name))
+        left_out_waits_are_said(tap, options.lode, Path(name))
     return tap.finish()
 
 

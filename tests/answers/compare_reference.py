@@ -71,6 +71,13 @@ def period(costs):
     return min(positive) if 2 * few >= len(positive) and all(abs(t - round(t)) <= 1e-9 * max(1, abs(t)) for t in times) else None
 
 
+def guessed(db, metric):
+    """About what one sample costs: the lower quartile of the values at contexts of all profiles, many of which are one sample."""
+    number = db.scope_id(metric, "point")
+    values = sorted(v for p in db.ordinary_profiles() for at in db.profiles[p]["values"].values() for i, v in at.items() if i == number and v > 0)
+    return values[(len(values) + 3) // 4 - 1] if len(values) >= 20 else None
+
+
 class Side:
     """One database and one metric: rows by key, each with the sums of what it was made of."""
 
@@ -92,6 +99,9 @@ class Side:
         is_sampled = name.startswith(("CPUTIME", "REALTIME"))
         is_exact = name in ("calls", "errors") or name.endswith((":COUNT", "(B)", "(bytes)"))
         self.sample_cost = 0.0 if is_exact else cost.total / samples if is_sampled and samples else period(cost.own)
+        self.is_guess = self.sample_cost is None and (is_sampled or name in ("cycles", "instructions") or name.startswith(("perf::", "PAPI_")))
+        if self.is_guess:
+            self.sample_cost = guessed(db, cost.metric)
 
     def _name(self, row):
         if self.by == "module":
@@ -163,7 +173,9 @@ def rows(base, new):
             "share_percent": 100 * (b - a) / change if change else None,
             "share_of_base_percent": 100 * (b - a) / base.cost.total if base.cost.total else None,
             "sampling_error": error, "is_beyond_sampling_error": None if error is None else errors > most if error else a != b,
-            "is_near": errors is not None and abs(errors - most) < 1e-6,
+            # A guess is accurate to 1 %, and counts with its square root.
+            "is_near": errors is not None and abs(errors - most) < (0.01 * most if base.is_guess or new.is_guess else 1e-6),
+            "is_guess": base.is_guess or new.is_guess,
             "base_inclusive": base.inclusive(left), "new_inclusive": new.inclusive(right),
             "only_in": "base" if right is None else "new" if left is None else None})
     return result

@@ -45,9 +45,11 @@ def recordings(program):
     return program.opened
 
 
-def ask(program, command, recording, *options):
+def ask(program, command, recording, *options, off_cpu=None):
     """The answer, whatever the recording had to be repaired for."""
     names = ["--names", "raw"] if command != "profiles" else []
+    # In the reference, off-CPU time is a call.
+    names += ["--sched"] if command in ("top", "tree", "flame") and not off_cpu else []
     result = program.run(command, recording.path, "--json", "--limit", "0", *names, *options, cwd=recording.path)
     if result.status not in (0, 1):
         raise ValueError(f"lode {command} {' '.join(map(str, options))}: {result.err}")
@@ -158,8 +160,13 @@ def filtered_trees(program):
                         problems.append(f"tree {' '.join(direction + words)}: {len(keys[0])} rows, not {len(keys[1])}")
         part = reference.without_off_cpu(recording.tracks)
         off += sum(call.is_off for call, _ in reference.all_calls(recording.tracks))
-        results = [(rows, problems), compare.top_names(ask(program, "top", recording, "--sort", "self", "--no-sched"), part),
-                   compare.tree(ask(program, "tree", recording, "--min-percent", "0", "--no-sched"), part)]
+        results = [(rows, problems), compare.top_names(ask(program, "top", recording, "--sort", "self", off_cpu="part"), part),
+                   compare.tree(ask(program, "tree", recording, "--min-percent", "0", off_cpu="part"), part)]
+        if any(call.is_off for call, _ in reference.all_calls(recording.tracks)):
+            part, running = reference.running(recording.tracks), ("--metric", "running")
+            results += [compare.top_names(ask(program, "top", recording, "--sort", "self", *running, off_cpu="left out"), part),
+                        compare.tree(ask(program, "tree", recording, "--min-percent", "0", *running, off_cpu="left out"), part),
+                        compare.flame(ask(program, "flame", recording, *compare.flame_words(), *running, off_cpu="left out"), part)]
         report(program, recording, "filtered trees, and no off-CPU time", results)
     program.check(off > 0, f"the recordings have off-CPU time: {off} times")
 

@@ -34,6 +34,7 @@ class Recording:
 
     def ask(self, command, *options, path=None):
         raw = ["--names", "raw"] if command != "profiles" else []
+        raw += ["--sched"] if command in ("top", "tree", "flame") else []
         result = self.program.run(command, path or self.path, "--json", "--limit", "0", *raw, *options, cwd=self.path.parent)
         if result.status not in (0, 1):
             raise ValueError(f"lode {command} {' '.join(map(str, options))}: {result.err}")

@@ -342,6 +342,22 @@ def without_off_cpu(tracks):
     return [Track(lift(track.calls), **track.facts) for track in tracks]
 
 
+def running(tracks):
+    """As if clocks had stopped while threads were off their processors."""
+    def clock(intervals):
+        return lambda time: time - sum(min(end, time) - begin for begin, end in intervals if begin < time)
+
+    def shift(calls, time):
+        for call in calls:
+            call.begin, call.end = time(call.begin), time(call.end)
+            shift(call.inside, time)
+
+    result = without_off_cpu(tracks)
+    for track, old in zip(result, tracks):
+        shift(track.calls, clock([(call.begin, call.end) for call, _ in all_calls([old]) if call.is_off]))
+    return result
+
+
 def _cut(calls, begin, end, min_time):
     result = []
     pending = [(call, result) for call in calls]

@@ -100,7 +100,7 @@ def of_database(lode, store):
 
 
 def of_recording(lode, store):
-    top = answer(lode, "top", store, "--limit", 0, "--sort", "self", "--names", "full")
+    top = answer(lode, "top", store, "--limit", 0, "--sort", "self", "--names", "full", "--sched")
     total = sum(int(row["total_ns"]) for row in answer(lode, "profiles", store, "--limit", 0)["rows"])
     rows = [(int(row["self_ns"]) / 1e9, int(row["total_ns"]) / 1e9, row["name"]) for row in top["rows"]]
     # Off-CPU time is no call.

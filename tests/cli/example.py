@@ -122,8 +122,8 @@ def the_story(program):
         failed = program.json("search", "--errors", "demo/shop", cwd=folder)["rows"]
         program.equal([row["number"] for row in failed], [28, 50, 68], "three requests fail")
         calls = program.json("top", "--limit", "0", "demo/thumbs", cwd=folder)["rows"]
-        program.equal([row["name"] for row in calls[:2]], ["linux:schedule", "Image::decode"],
-                      "the workers wait, then decode")
+        program.equal([row["name"] for row in calls[:2]], ["pthread_join", "Image::decode"],
+                      "the first thread waits, the workers decode")
 
 
 if __name__ == "__main__":

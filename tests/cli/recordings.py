@@ -83,7 +83,7 @@ def top_is_what_replay_shows(program):
                 times[row["symbol"], row["module"]].append(row["duration_ns"])
         wanted = {key: (len(all_times), min(all_times), max(all_times)) for key, all_times in times.items()}
         found = defaultdict(lambda: (0, 1 << 64, 0))
-        for row in rows(program, "top", name, "--by", "symbol"):  # functions of one name and module are one here
+        for row in rows(program, "top", name, "--by", "symbol", "--sched"):  # functions of one name and module are one here
             calls, least, most = found[row["symbol"], row["module"]]
             found[row["symbol"], row["module"]] = (calls + row["calls"], min(least, row["min_ns"]), max(most, row["max_ns"]))
         program.check(dict(found) == wanted, f"{name}: lode top counts what lode replay shows",

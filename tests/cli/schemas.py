@@ -226,6 +226,8 @@ def outputs_of_recordings_validate(program, judge):
         part = [*window, "--min-time", "1ns", "--depth", "9"]
         calls = [["top", *part], ["top", "--by", "kind", *part], ["top", "--callees", "m", *part], ["tree", *part], ["flame", *part], ["profiles", *part], ["search", *window], ["replay", *part], ["source", *window, "--min-time", "1ns"]]
         check_outputs(program, judge, f"{name} in a time window", store, calls, folder)
+    running = [[*words, "--metric", "running"] for words in (["top"], ["top", "--by", "kind"], ["top", "--callees", "m"], ["tree"], ["flame"])]
+    check_outputs(program, judge, "running time", "mt/uftrace.data", running, program.recordings())
 
 
 def outputs_of_measurements_validate(program, judge):

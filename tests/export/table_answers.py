@@ -57,7 +57,7 @@ def database(dump, tables):
            rows["file"])
     yield ("function", [(i, f["module"], None if f["module"] is None else signed(f["offset"]), f["file"], f["line"] or None, _clean(f["name"]))
                         for i, f in enumerate(meta["functions"])],
-           [(r[0],) + r[3:] for r in rows["function"]])
+           [(r[0],) + r[3:8] for r in rows["function"]])
     yield from contexts(meta, rows)
     yield from metrics(meta, rows)
     yield from profiles(dump, rows)

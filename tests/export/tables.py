@@ -208,7 +208,7 @@ def expected_of(program, store, tables):
         yield from answers.database(program.json("dump", "--only", "meta,profiles,traces", store), tables)
         return
     replay = program.json("replay", store, "--json", "--limit", "0")
-    top = program.json("top", store, "--json", "--limit", "0", "--by", "symbol")
+    top = program.json("top", store, "--json", "--limit", "0", "--by", "symbol", "--sched")
     search = program.json("search", store, "--json", "--limit", "0") if tables["request"][1] else None
     yield from answers.recording(replay, top, search, tables)
 

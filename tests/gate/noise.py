@@ -20,7 +20,6 @@ from recorded import Tap, compile_program, gate, missing, priority, record
 
 PLANTED = 20  # percent
 LIMIT = 5
-TIME = ["--metric", "time", "--no-sched"]
 REPEATS = 3
 
 
@@ -45,11 +44,17 @@ def alarms(lode, folder, comparisons, *words):
     return failed, visible
 
 
+def time_of(lode, folder, run):
+    """Running time, where the times when the program did not run were recorded."""
+    _, result = gate(lode, folder, "--metric", "running", run, run)
+    return ["--metric", "running" if isinstance(result, dict) else "time"]
+
+
 def noise_of(lode, folder, runs):
     """Standard deviation of the logarithm of a run's time of `relax`, in percent."""
-    times = []
+    times, words = [], time_of(lode, folder, runs[0])
     for run in runs:
-        _, result = gate(lode, folder, *TIME, "--max-exclusive", "relax=5%", run, run)
+        _, result = gate(lode, folder, *words, "--max-exclusive", "relax=5%", run, run)
         times.append(result["rows"][0]["base"])
     return 100 * statistics.stdev(map(math.log, times)), times
 
@@ -61,7 +66,7 @@ def same_program(tap, lode, folder, count):
     one = [([run for run in runs if run != new], [new]) for new in runs]
     halves = [([runs[(i + j) % count] for j in range(0, count, 2)], [runs[(i + j) % count] for j in range(1, count, 2)]) for i in range(2)]
     fives = [([runs[(i + 4 * j) % count] for j in range(5)], [runs[(i + 2 + 4 * j) % count] for j in range(5)]) for i in range(min(count, 20))] if count >= 20 else []
-    for name, words in (("the default gate (calls)", []), ("the default limits of time", TIME)):
+    for name, words in (("the default gate (calls)", []), ("the default limits of time", time_of(lode, folder, runs[0]))):
         failures = comparison_count = 0
         for kind, comparisons in (("one run against the others", one), ("halves", halves), ("5 and 5 runs", fives)):
             failed, visible = alarms(lode, folder, comparisons, *words)
@@ -75,7 +80,8 @@ def same_program(tap, lode, folder, count):
 def record_best(lode, folder, name, slower=0):
     """A run is the fastest of some, with priority, as benchmarks are run: what another program took is not part of it."""
     runs = [record(folder, f"{name}.{i}", slower, before=priority()) for i in range(REPEATS)]
-    times = [gate(lode, folder, *TIME, "--max-slower", "5%", run, run)[1]["rows"][0]["base"] for run in runs]
+    words = time_of(lode, folder, runs[0])
+    times = [gate(lode, folder, *words, "--max-slower", "5%", run, run)[1]["rows"][0]["base"] for run in runs]
     return runs[times.index(min(times))]
 
 
@@ -86,7 +92,7 @@ def planted(tap, lode, folder, tries):
         for i in range(5):
             base.append(record_best(lode, folder, f"base{attempt}.{i}"))
             new.append(record_best(lode, folder, f"slow{attempt}.{i}", PLANTED))
-        status, result = gate(lode, folder, *TIME, "--max-exclusive", f"relax={LIMIT}%", "--max-exclusive", f"gather={LIMIT}%", "--base", *base, "--new", *new)
+        status, result = gate(lode, folder, *time_of(lode, folder, base[0]), "--max-exclusive", f"relax={LIMIT}%", "--max-exclusive", f"gather={LIMIT}%", "--base", *base, "--new", *new)
         relax, gather = result["rows"]
         noise, _ = noise_of(lode, folder, base)
         visible = relax["smallest_visible_percent"]

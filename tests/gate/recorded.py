@@ -37,7 +37,7 @@ def priority():
 
 
 def record(folder, name, slower=0, program="work", before=()):
-    """One run. Where that is allowed, it has the times when the program did not run, which --no-sched leaves out."""
+    """One run. Where that is allowed, it has the times when the program did not run, which running time is without."""
     subprocess.run([*before, "uftrace", "record", "-d", name, f"./{program}"], cwd=folder, check=True, timeout=SECONDS,
                    env={**os.environ, "SLOWER": str(slower)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return name

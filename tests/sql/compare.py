@@ -16,7 +16,7 @@ COLUMNS = ("name", "base_exclusive", "new_exclusive", "difference", "base_inclus
 
 def metrics_of(lode, store):
     if store in (RECORDING, THREADS, REQUESTS):
-        return [None, "time", "calls"]
+        return [None, "time", "running", "calls"]
     return [None, *(r[0] for r in lode.rows(store, "select distinct name from metric order by name"))]
 
 
@@ -58,7 +58,7 @@ def refuses(tap, lode):
     for store, text, message in (((SMALL,), "select * from compare", "no such table"), ((f"a={SMALL}", f"b={RECORDING}"), "select * from compare", "no such table"),
                                  ((f"a={SMALL}", f"b={DATABASE}"), "select * from compare('thing')", "not by 'thing'"),
                                  ((f"a={SMALL}", f"b={DATABASE}"), "select * from compare('function', 'thing')", "thing"),
-                                 ((f"a={RECORDING}", f"b={THREADS}"), "select * from compare('function', 'thing')", "time and calls")):
+                                 ((f"a={RECORDING}", f"b={THREADS}"), "select * from compare('function', 'thing')", "time, running and calls")):
         done = lode.call("sql", *store, text)
         tap.check(done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1, f"{text} with {len(store)} stores is refused", [done.stderr])
 

@@ -176,7 +176,7 @@ def of_recordings(tap, lode, store, least):
     asked = Asked(lode, store)
     give_rows(tap, asked, least)
     same_as_plain(tap, asked)
-    rows = asked.json("top", "--limit", 0)["rows"]
+    rows = asked.json("top", "--limit", 0, "--sched")["rows"]
     top = {r["name"]: r for r in rows}
     found = lode.rows(store, "select function, calls, total_ns, self_ns, p50_ns, p99_ns, max_ns from call_stat")
     tap.check(len(found) == len(rows) and sorted(found) == sorted(tuple(r[k] for k in ("name", "calls", "total_ns", "self_ns", "p50_ns", "p99_ns", "max_ns")) for r in rows),
@@ -190,7 +190,7 @@ def of_recordings(tap, lode, store, least):
               "18: the calls and times of lode top")
     name = asked.literal(19)
     callers = defaultdict(lambda: (0, 0))  # functions of one name are several rows
-    for row in asked.json("top", "--callers", name, "--limit", 0)["rows"]:
+    for row in asked.json("top", "--callers", name, "--limit", 0, "--sched")["rows"]:
         callers[row["name"]] = (callers[row["name"]][0] + row["calls"], callers[row["name"]][1] + row["total_ns"] / 1e6)
     found = {c: (n, t) for c, n, t in zip(*(asked.column(19, k) for k in ("caller", "calls", "total_ms"))) if c is not None}
     tap.check(found.keys() <= callers.keys() and all(near(found[c], callers[c]) for c in found if c != name), "19: the callers of lode top", [name, found, callers])

@@ -450,8 +450,8 @@ def text_cannot_command_the_terminal(program):
     with tempfile.TemporaryDirectory() as folder:
         for store in deceptive_stores(program, folder):
             for words in (["info"], ["top"], ["tree"], ["check", "--verbose"], ["profiles"]):
-                # The last word shows that all before it has come.
-                terminal = Terminal(["/bin/sh", "-c", '"$@"; status=$?; echo THE-END; exit $status', "sh", program.lode, *words, str(store), "--color", "always"], cwd=folder)
+                # The last word shows that all before it has come. Progress, which a slow machine shows, has sequences of its own.
+                terminal = Terminal(["/bin/sh", "-c", '"$@" 2>errors; status=$?; cat errors; echo THE-END; exit $status', "sh", program.lode, *words, str(store), "--color", "always"], cwd=folder)
                 terminal.wait_end()
                 for _ in range(600):
                     if b"THE-END" not in terminal.raw:

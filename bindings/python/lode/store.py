@@ -386,10 +386,15 @@ class Recording(Store):
         numbers = None if tracks is None else (tracks,) if hasattr(tracks, "__index__") else tuple(sorted(tracks))
         return (*self._window(start, stop), numbers)
 
+    @staticmethod
+    def _clock(metric, sched):
+        """Off-CPU time counts for the call that waits, is left out ("running"), or is a call."""
+        return 0 if sched else choose(metric, {"time": 1, "running": 2}, "metric")
+
     def calls(self, sort="total", by="function", start=None, stop=None, tracks=None, names=None, include=(), exclude=(), threads=0,
-              progress=None):
-        """Statistics of calls by function: calls, total, self, mean, percentiles; times in nanoseconds."""
-        columns = _lode.calls(self._store, *self._slice(start, stop, tracks), choose(sort, CALL_SORTS, "sort"),
+              progress=None, metric="time", sched=False):
+        """Statistics of calls by function: calls, total, self, mean, percentiles; times in nanoseconds, with off-CPU time unless `metric` is "running"."""
+        columns = _lode.calls(self._store, *self._slice(start, stop, tracks), self._clock(metric, sched), choose(sort, CALL_SORTS, "sort"),
                               choose(by, {"function": False, "symbol": True}, "by"), form_of(names or self._names),
                               patterns(include), patterns(exclude), threads, _reporter(progress))
         units = dict.fromkeys(("total", "self", "mean", "min", "p50", "p95", "p99", "max", "deviation"), "nanoseconds")
@@ -399,20 +404,20 @@ class Recording(Store):
         """The functions with the longest time of their own: what `lode top` prints."""
         return self.calls(sort=sort, **options)
 
-    def _cost(self, start=None, stop=None, tracks=None, threads=0, progress=None):
-        part = self._slice(start, stop, tracks)
+    def _cost(self, start=None, stop=None, tracks=None, threads=0, progress=None, metric="time", sched=False):
+        part = (*self._slice(start, stop, tracks), self._clock(metric, sched))
         return self._remember(part, lambda: _lode.calltree(self._store, *part, threads, _reporter(progress)))
 
     def tree(self, min_share=0.01, depth=0, bottom_up=False, callers=None, focus=None, limit=100, start=None, stop=None, tracks=None,
-             names=None, merge_recursion=False, include=(), exclude=(), threads=0, progress=None):
+             names=None, merge_recursion=False, include=(), exclude=(), threads=0, progress=None, metric="time", sched=False):
         """The call tree of all tracks: what `lode tree` prints."""
-        cost = self._cost(start, stop, tracks, threads, progress)
+        cost = self._cost(start, stop, tracks, threads, progress, metric, sched)
         return self._tree(cost, names, bottom_up, callers, focus, depth, min_share, False, limit, merge_recursion, include, exclude)
 
     def flame(self, bottom_up=False, function=None, focus=None, width=1000, min_width=0.5, depth=0, limit=20000, start=None, stop=None,
-              tracks=None, names=None, include=(), exclude=(), interactive=False, threads=0, progress=None):
+              tracks=None, names=None, include=(), exclude=(), interactive=False, threads=0, progress=None, metric="time", sched=False):
         """A flame graph of the time of calls; .save(path) writes it as SVG."""
-        cost = self._cost(start, stop, tracks, threads, progress)
+        cost = self._cost(start, stop, tracks, threads, progress, metric, sched)
         return self._flame(cost, names, bottom_up, function, focus, width, min_width, depth, limit, include, exclude, interactive)
 
     def timeline(self, columns=1000, rows=0, depth=0, tracks=None, start=None, stop=None, names=None, threads=0, progress=None):

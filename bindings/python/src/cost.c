@@ -186,32 +186,41 @@ void lp_slice_close(lode_slice *slice)
     PyMem_Free(lp_mutable(slice->tracks));
 }
 
+bool lp_clock(lode_slice *slice, lode_calls_options *options, const lode_recording *recording, int clock)
+{
+    slice->no_sched = clock != LP_CLOCK_SCHED;
+    options->is_running = clock == LP_CLOCK_RUNNING;
+    if (!options->is_running || lode_recording_has_sched(recording))
+        return true;
+    PyErr_SetString(PyExc_ValueError, "off-CPU time was not recorded, so running time is not known");
+    return false;
+}
+
 typedef struct tree_job {
     lp_job job;
     const lode_recording *recording;
     lode_slice slice;
-    unsigned threads;
+    lode_calls_options options;
     lode_calltree *tree;
 } tree_job;
 
 static lode_status run_tree(lp_job *job)
 {
     tree_job *t = (tree_job *)job;
-    lode_calls_options options = LODE_CALLS_OPTIONS_INIT;
-    options.threads = t->threads;
-    options.on_progress = lp_job_progress;
-    options.user = t;
-    return lode_calltree_compute(&t->tree, t->recording, &t->slice, &options, &job->error);
+    t->options.on_progress = lp_job_progress;
+    t->options.user = t;
+    return lode_calltree_compute(&t->tree, t->recording, &t->slice, &t->options, &job->error);
 }
 
-/* calltree(store, from, to, tracks, threads, progress) -> Cost: time by calling context */
+/* calltree(store, from, to, tracks, clock, threads, progress) -> Cost: time by calling context */
 static PyObject *module_calltree(PyObject *module, PyObject *arguments)
 {
     PyObject *argument, *tracks;
     unsigned long long from, to;
-    tree_job t = {.job = {.run = run_tree}, .slice = LODE_SLICE_INIT};
-    if (!PyArg_ParseTuple(arguments, "OKKOIO:calltree", &argument, &from, &to, &tracks, &t.threads,
-                          &t.job.progress))
+    int clock;
+    tree_job t = {.job = {.run = run_tree}, .slice = LODE_SLICE_INIT, .options = LODE_CALLS_OPTIONS_INIT};
+    if (!PyArg_ParseTuple(arguments, "OKKOiIO:calltree", &argument, &from, &to, &tracks, &clock,
+                          &t.options.threads, &t.job.progress))
         return NULL;
     lp_store *store = lp_use_recording(module, argument);
     if (!store)
@@ -219,7 +228,8 @@ static PyObject *module_calltree(PyObject *module, PyObject *arguments)
     t.recording = store->recording;
     t.slice.from = from;
     t.slice.to = to;
-    bool is_good = lp_slice_open(&t.slice, tracks) && lp_job_run(module, &t.job);
+    bool is_good = lp_clock(&t.slice, &t.options, t.recording, clock) && lp_slice_open(&t.slice, tracks) &&
+                   lp_job_run(module, &t.job);
     lp_slice_close(&t.slice);
     if (is_good)
         return cost_make(module, store, lp_mutable(lode_calltree_cost(t.tree)), t.tree);

@@ -179,6 +179,13 @@ lp_cost *lp_cost_of(PyObject *module, PyObject *argument);
 bool lp_selection_open(PyObject *module, lp_store *store, const char *text, lode_selection **out);
 /* Tracks of a recording as a tuple or None; memory from PyMem_Malloc. False after raising. */
 bool lp_slice_open(lode_slice *slice, PyObject *tracks);
+/* What off-CPU time is: a call, time of the call that waits, or nothing. False with an exception. */
+enum {
+    LP_CLOCK_SCHED,
+    LP_CLOCK_TIME,
+    LP_CLOCK_RUNNING
+};
+bool lp_clock(lode_slice *slice, lode_calls_options *options, const lode_recording *recording, int clock);
 void lp_slice_close(lode_slice *slice);
 
 /* ---- questions to relational tables ---- */

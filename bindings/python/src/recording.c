@@ -116,17 +116,17 @@ static PyObject *calls_frame(PyObject *module, const lode_calls *calls, int form
     return lp_frame_close(&frame, module);
 }
 
-/* calls(store, from, to, tracks, sort, by symbol, form, include, exclude, threads, progress) -> dict */
+/* calls(store, from, to, tracks, clock, sort, by symbol, form, include, exclude, threads, progress) -> dict */
 static PyObject *module_calls(PyObject *module, PyObject *arguments)
 {
     PyObject *argument, *tracks, *include, *exclude, *result = NULL;
     unsigned long long from, to;
-    int sort, by_symbol, form;
+    int clock, sort, by_symbol, form;
     bool is_good;
     calls_job c = {.job = {.run = run_calls}, .slice = LODE_SLICE_INIT, .options = LODE_CALLS_OPTIONS_INIT};
-    if (!PyArg_ParseTuple(arguments, "OKKOipiO!O!IO:calls", &argument, &from, &to, &tracks, &sort, &by_symbol,
-                          &form, &PyTuple_Type, &include, &PyTuple_Type, &exclude, &c.options.threads,
-                          &c.job.progress))
+    if (!PyArg_ParseTuple(arguments, "OKKOiipiO!O!IO:calls", &argument, &from, &to, &tracks, &clock, &sort,
+                          &by_symbol, &form, &PyTuple_Type, &include, &PyTuple_Type, &exclude,
+                          &c.options.threads, &c.job.progress))
         return NULL;
     lp_store *store = lp_use_recording(module, argument);
     if (!store)
@@ -139,7 +139,8 @@ static PyObject *module_calls(PyObject *module, PyObject *arguments)
     c.options.names = (lode_name_form)form;
     lode_filter *filter = lp_filter_open(module, include, exclude, &is_good);
     c.options.filter = filter;
-    if (is_good && lp_slice_open(&c.slice, tracks) && lp_job_run(module, &c.job))
+    if (is_good && lp_clock(&c.slice, &c.options, c.recording, clock) && lp_slice_open(&c.slice, tracks) &&
+        lp_job_run(module, &c.job))
         result = calls_frame(module, c.calls, form);
     lode_calls_free(c.calls);
     lode_filter_close(filter);

@@ -50,7 +50,7 @@ static int diagnose_usage(const invocation *call, int is_by_contexts)
     if (options->base.count > 1 || options->new_stores.count > 1)
         return report("--diagnose is for one run of each (see 'lode help compare')");
     if (shared->profiles || shared->from.is_given || shared->to.is_given || shared->tasks || shared->ids ||
-        shared->depth || shared->min_time || shared->no_sched)
+        shared->depth || shared->min_time || shared->sched)
         return report("--diagnose is for whole runs, not for a part of them (see 'lode help compare')");
     return EXIT_DONE;
 }
@@ -119,7 +119,13 @@ static int open_sides(compare_job *job)
         paths[i] = has_sides(call) ? options->base.items[i] : call->operands[0];
     for (size_t i = 0; i < job->new_runs; i++)
         paths[job->base_runs + i] = has_sides(call) ? options->new_stores.items[i] : call->operands[1];
-    int status = side_open(&job->sides, call, paths, job->base_runs + job->new_runs);
+    shared_options shared = *call->shared;
+    invocation asked = *call;
+    asked.shared = &shared;
+    /* Waiting is a part of what limits scaling; elsewhere it is noise. */
+    if (shared.metrics.count == 0 && options->scaling < 0)
+        shared.metrics.items[shared.metrics.count++] = SIDE_RUNNING_OR_TIME;
+    int status = side_open(&job->sides, &asked, paths, job->base_runs + job->new_runs);
     if (status == EXIT_DONE)
         side_costs(&job->sides, &job->costs, &job->scales);
     int names = call->shared->names;
@@ -189,7 +195,10 @@ static const option_spec compare_own[] = {
 };
 
 static const compare_options compare_defaults = {
-    .shared = {.limit = 20, .names = NAMES_BY_STORE}, .scaling = -1, .confidence = 0.95, .min_share = 0.01};
+    .shared = {.limit = 20, .names = NAMES_BY_STORE, .no_sched = 1},
+    .scaling = -1,
+    .confidence = 0.95,
+    .min_share = 0.01};
 
 const command_spec command_compare = {
     .name = "compare",
@@ -201,7 +210,7 @@ const command_spec command_compare = {
     .needs_no_store = has_sides,
     .options = {.own = compare_own,
                 .shared = SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES | SHARED_FILTER |
-                          SHARED_NO_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
+                          SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
                           SHARED_MARKDOWN | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(compare_options),
     .defaults = &compare_defaults,

@@ -241,7 +241,7 @@ static int flame_recording(const invocation *call)
                                  .unit = UNIT_NANOSECONDS,
                                  .names = names,
                                  .is_bottom_up = options->bottom_up};
-        set_title(&picture, title, "time of calls", options);
+        set_title(&picture, title, s.is_running ? "running time of calls" : "time of calls", options);
         if (call->shared->json)
             print_calltree(call, &s, &picture);
         else
@@ -299,7 +299,10 @@ static const option_spec flame_own[] = {
 };
 
 static const flame_options flame_defaults = {
-    .shared = {.limit = 20000, .names = NAMES_BY_STORE}, .at = NO_CONTEXT, .width = 1200, .min_width = 0.5};
+    .shared = {.limit = 20000, .names = NAMES_BY_STORE, .no_sched = 1},
+    .at = NO_CONTEXT,
+    .width = 1200,
+    .min_width = 0.5};
 
 const command_spec command_flame = {
     .name = "flame",
@@ -308,8 +311,8 @@ const command_spec command_flame = {
     .max_operands = 1,
     .stores = FOR_ALL,
     .options = {.own = flame_own,
-                .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER |
-                          SHARED_NO_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON},
+                .shared = SHARED_ANY_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER |
+                          SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON},
     .options_size = sizeof(flame_options),
     .defaults = &flame_defaults,
     .usage = flame_usage,

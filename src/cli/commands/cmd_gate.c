@@ -133,7 +133,7 @@ static void find_exact(exact_metrics *exact, const char *const *paths, size_t co
     for (size_t i = 0; i < count; i++)
         databases += (size_t)is_database(paths[i]);
     if (databases == 0) {
-        exact->time = "time";
+        exact->time = SIDE_RUNNING_OR_TIME;
         exact->has_calls = 1;
     }
     const lode_metric *metric;
@@ -339,7 +339,7 @@ static const option_spec gate_own[] = {
 };
 
 static const gate_options gate_defaults = {
-    .shared = {.names = NAMES_BY_STORE}, .min_share = -1, .statistic = -1};
+    .shared = {.names = NAMES_BY_STORE, .no_sched = 1}, .min_share = -1, .statistic = -1};
 
 const command_spec command_gate = {
     .name = "gate",
@@ -350,7 +350,7 @@ const command_spec command_gate = {
     .has_sides = 1,
     .needs_no_store = has_sides,
     .options = {.own = gate_own,
-                .shared = SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER | SHARED_NO_SCHED |
+                .shared = SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER | SHARED_SCHED |
                           SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN |
                           SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(gate_options),

@@ -282,7 +282,8 @@ static const option_spec scaling_own[] = {
     {0},
 };
 
-static const scaling_options scaling_defaults = {.shared = {.limit = 20, .names = NAMES_BY_STORE}};
+static const scaling_options scaling_defaults = {
+    .shared = {.limit = 20, .names = NAMES_BY_STORE, .no_sched = 1}};
 
 const command_spec command_scaling = {
     .name = "scaling",
@@ -292,7 +293,7 @@ const command_spec command_scaling = {
     .stores = FOR_ALL,
     .has_sides = 1,
     .options = {.own = scaling_own,
-                .shared = SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_NO_SCHED | SHARED_STRICT |
+                .shared = SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_SCHED | SHARED_STRICT |
                           SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN | SHARED_COLOR},
     .options_size = sizeof(scaling_options),
     .defaults = &scaling_defaults,

@@ -250,7 +250,8 @@ static const option_spec source_own[] = {
     {0},
 };
 
-static const source_settings source_defaults = {.shared = {.names = NAMES_BY_STORE}, .around = 3};
+static const source_settings source_defaults = {.shared = {.names = NAMES_BY_STORE, .no_sched = 1},
+                                                .around = 3};
 
 const command_spec command_source = {
     .name = "source",

@@ -322,7 +322,7 @@ static const option_spec top_of_recordings[] = {
     {0},
 };
 
-static const top_options top_defaults = {.shared = {.limit = 20, .names = NAMES_BY_STORE}};
+static const top_options top_defaults = {.shared = {.limit = 20, .names = NAMES_BY_STORE, .no_sched = 1}};
 
 const command_spec command_top = {
     .name = "top",
@@ -332,8 +332,8 @@ const command_spec command_top = {
     .stores = FOR_ALL,
     .options = {.own = top_own,
                 .of_recordings = top_of_recordings,
-                .shared = SHARED_METRICS | SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES |
-                          SHARED_FILTER | SHARED_NO_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
+                .shared = SHARED_ANY_METRICS | SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES |
+                          SHARED_FILTER | SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
                           SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(top_options),
     .defaults = &top_defaults,

@@ -503,7 +503,7 @@ static const option_spec tree_of_databases[] = {
 };
 
 static const tree_options tree_defaults = {
-    .at = NO_CONTEXT, .shared = {.limit = 100, .names = NAMES_BY_STORE}, .min_fraction = 0.01};
+    .at = NO_CONTEXT, .shared = {.limit = 100, .names = NAMES_BY_STORE, .no_sched = 1}, .min_fraction = 0.01};
 
 const command_spec command_tree = {
     .name = "tree",
@@ -513,8 +513,8 @@ const command_spec command_tree = {
     .stores = FOR_ALL,
     .options = {.own = tree_own,
                 .of_databases = tree_of_databases,
-                .shared = SHARED_METRICS | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER |
-                          SHARED_NO_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
+                .shared = SHARED_ANY_METRICS | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER |
+                          SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
                           SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(tree_options),
     .defaults = &tree_defaults,

@@ -149,6 +149,7 @@ static int tui_recording(const invocation *call)
 {
     rec_session s;
     int status = rec_open(&s, call->operands[0], call->shared);
+    s.slice.no_sched = 1;
     if (status == EXIT_DONE)
         status = run_views(call->operands[0], NULL, &s);
     rec_close(&s);

@@ -170,6 +170,8 @@ void compare_say_metric(out *o, const compare_job *job, const compare_table *tab
                 total->difference > 0 ? "+" : "", difference, total->ratio > 1 ? "+" : "", ratio,
                 total->is_beyond == 0 ? ", within sampling error" : "");
     say_verdict(o, job, table);
+    if (metric->is_running && job->call->shared->metrics.count == 0)
+        out_say(o, "off-CPU time is left out; '--metric time' includes it");
     out_say(o, "matched: %s of base, %s of new", of_base, of_new);
     if (matched_base < LEAST_MATCHED || matched_new < LEAST_MATCHED)
         out_say(o, "warning: less than 80%% is matched: rows may be the same code under other names (see "

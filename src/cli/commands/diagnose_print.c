@@ -166,36 +166,71 @@ static const out_column part_columns[] = {
     {"meaning", "", OUT_PROSE, OUT_TEXT_ONLY},
 };
 
-static void print_part(out *o, const char *name, double share, const char *meaning)
-{
-    out_row(o, STYLE_PLAIN);
-    out_cell_text(o, name);
-    out_cell_real(o, share > 0 ? share : 0);
-    out_cell_text(o, meaning);
-    out_row_end(o);
-}
+/* A part of the run time of threads, the first of which is useful. */
+typedef struct part {
+    const char *name;
+    double share;
+    char meaning[48];
+} part;
+
+enum {
+    PARTS_MAX = 4
+};
 
 /* Parts that add up to the run time. */
-static void print_efficiency(out *o, const lode_efficiency *e, int has_mpi)
+static size_t list_parts(const lode_efficiency *e, int has_mpi, part parts[PARTS_MAX])
 {
-    char text[120];
-    if (e == NULL)
+    parts[0] = (part){.name = "useful work", .share = e->parallel};
+    (void)snprintf(parts[0].meaning, sizeof parts[0].meaning, "parallel efficiency %.2f", e->parallel);
+    if (!e->is_hybrid) {
+        parts[1] = (part){.name = "unequal work", .share = e->communication - e->parallel};
+        (void)snprintf(parts[1].meaning, sizeof parts[1].meaning, "load balance %.2f", e->load_balance);
+        parts[2] = (part){"waiting", 1 - e->communication, "communication, locks, off-CPU"};
+        return 3;
+    }
+    parts[1] = (part){.name = has_mpi ? "MPI and off-CPU" : "off-CPU", .share = 1 - e->process};
+    (void)snprintf(parts[1].meaning, sizeof parts[1].meaning, "load balance of processes %.2f",
+                   e->rank_balance);
+    parts[2] = (part){"serial parts", 1 - e->serial, "other threads wait for the first"};
+    parts[3] = (part){"OpenMP regions", 1 - e->openmp, "unequal parts, runtime"};
+    return 4;
+}
+
+static size_t parts_of(const lode_diagnosis *d, part parts[PARTS_MAX])
+{
+    const lode_efficiency *e = lode_diagnosis_efficiency(d);
+    return e ? list_parts(e, lode_diagnosis_activity(d, LODE_ACTIVITY_MPI) > 0, parts) : 0;
+}
+
+static void print_efficiency(out *o, const lode_diagnosis *d)
+{
+    part parts[PARTS_MAX];
+    size_t count = parts_of(d, parts);
+    if (count == 0)
         return;
     out_gap(o);
     out_table(o, OUT_SIDE, "parts", part_columns, 3, UNIT_COUNT);
-    (void)snprintf(text, sizeof text, "parallel efficiency %.2f", e->parallel);
-    print_part(o, "useful work", e->parallel, text);
-    if (e->is_hybrid) {
-        (void)snprintf(text, sizeof text, "load balance of processes %.2f", e->rank_balance);
-        print_part(o, has_mpi ? "MPI and off-CPU" : "off-CPU", 1 - e->process, text);
-        print_part(o, "serial parts", 1 - e->serial, "other threads wait for the first");
-        print_part(o, "OpenMP regions", 1 - e->openmp, "unequal parts, runtime");
-    } else {
-        (void)snprintf(text, sizeof text, "load balance %.2f", e->load_balance);
-        print_part(o, "unequal work", e->communication - e->parallel, text);
-        print_part(o, "waiting", 1 - e->communication, "communication, locks, off-CPU");
+    for (size_t i = 0; i < count; i++) {
+        out_row(o, STYLE_PLAIN);
+        out_cell_text(o, parts[i].name);
+        out_cell_real(o, parts[i].share > 0 ? parts[i].share : 0);
+        out_cell_text(o, parts[i].meaning);
+        out_row_end(o);
     }
     out_table_end(o);
+}
+
+/* Of what threads could do; also if no rule calls it a problem. */
+static void say_largest_loss(out *o, const lode_diagnosis *d)
+{
+    part parts[PARTS_MAX];
+    size_t count = parts_of(d, parts), largest = 1;
+    for (size_t i = 2; i < count; i++)
+        if (parts[i].share > parts[largest].share)
+            largest = i;
+    if (count)
+        out_say(o, "Largest loss: %s, %.1f%% of the time of threads.", parts[largest].name,
+                100 * (parts[largest].share > 0 ? parts[largest].share : 0));
 }
 
 /* A line with one more word, quoted; frees the old one. */
@@ -403,6 +438,7 @@ static void say_nothing(out *o, const lode_diagnosis *d, unsigned hidden, int al
     if (hidden == 0)
         out_say(o, "Nothing stands out.");
     say_largest(o, d);
+    say_largest_loss(o, d);
     if (!all)
         say_not_looked(o, d);
 }
@@ -483,7 +519,7 @@ void diagnose_print(out *o, const diagnose_page *page)
     if (out_format_of(o) == OUT_CSV)
         diagnose_csv(o, page);
     if (out_is_prose(o)) {
-        print_efficiency(o, lode_diagnosis_efficiency(d), lode_diagnosis_activity(d, LODE_ACTIVITY_MPI) > 0);
+        print_efficiency(o, d);
         say_statements(o, page);
         if (page->all)
             say_rules(o, d);

@@ -297,6 +297,8 @@ static void say_skipped(out *o, const gate_job *job)
     for (size_t i = 0; i < job->sides.metric_count; i++)
         if (job->skipped[i])
             out_line(o, "not judged: %s: %s", job->sides.metrics[i].name, job->skipped[i]);
+        else if (job->sides.metrics[i].is_running && job->has_default_metrics)
+            out_line(o, "not judged: off-CPU time: it depends on the machine (--metric time judges it)");
     filter_say_hidden(o, lode_comparison_hidden(job->comparison));
 }
 

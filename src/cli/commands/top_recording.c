@@ -7,7 +7,10 @@
 #include "rec_session.h"
 #include "text/label.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define OFF_CPU_SIZE (NUMBER_SIZE + 80)
 
 enum {
     COLUMN_ERRORS = 4, /* text: only if there are some */
@@ -90,6 +93,7 @@ static void write_row(out *o, const lode_call_row *row, double whole, int names,
 /* What the calls of all tracks add up to. */
 typedef struct top_sum {
     uint64_t calls, errors, total; /* the total is also that of all self times */
+    uint64_t out;                  /* off-CPU */
 } top_sum;
 
 static top_sum add_up(const lode_calls *calls)
@@ -99,13 +103,26 @@ static top_sum add_up(const lode_calls *calls)
         sum.calls += lode_calls_track(calls, i)->calls;
         sum.errors += lode_calls_track(calls, i)->errors;
         sum.total += lode_calls_track(calls, i)->total;
+        sum.out += lode_calls_track(calls, i)->out;
     }
     return sum;
 }
 
+/* What off-CPU time counts as. */
+static void say_off_cpu(char text[OFF_CPU_SIZE], const rec_session *s, uint64_t off_cpu)
+{
+    char time[NUMBER_SIZE];
+    format_duration(time, off_cpu);
+    text[0] = '\0';
+    if (off_cpu && s->is_running)
+        snprintf(text, OFF_CPU_SIZE, " of running time, and were off-CPU for %s", time);
+    else if (off_cpu && s->slice.no_sched)
+        snprintf(text, OFF_CPU_SIZE, ", %s of it off-CPU (--sched shows where)", time);
+}
+
 static void say_heading(out *o, const rec_session *s, const top_sum *sum)
 {
-    char time[NUMBER_SIZE], errors[NUMBER_SIZE], tracks[2 * NUMBER_SIZE];
+    char time[NUMBER_SIZE], errors[NUMBER_SIZE], tracks[2 * NUMBER_SIZE], off_cpu[OFF_CPU_SIZE];
     format_duration(time, sum->total);
     format_count(errors, sum->errors);
     rec_say_tracks(tracks, sizeof tracks, s);
@@ -113,11 +130,13 @@ static void say_heading(out *o, const rec_session *s, const top_sum *sum)
     out_fact_u64(o, "total_ns", sum->total);
     out_fact_u64(o, "calls", sum->calls);
     out_fact_u64(o, "errors", sum->errors);
+    out_fact_u64(o, "off_cpu_ns", sum->out);
+    say_off_cpu(off_cpu, s, sum->out);
     if (sum->errors)
-        out_say(o, "%s in %s took %s; %s ended with an error\n", COUNTED(sum->calls, "call", "calls"), tracks,
-                time, errors);
+        out_say(o, "%s in %s took %s%s; %s ended with an error\n", COUNTED(sum->calls, "call", "calls"),
+                tracks, time, off_cpu, errors);
     else
-        out_say(o, "%s in %s took %s\n", COUNTED(sum->calls, "call", "calls"), tracks, time);
+        out_say(o, "%s in %s took %s%s\n", COUNTED(sum->calls, "call", "calls"), tracks, time, off_cpu);
 }
 
 /* The column that the rows are sorted by is shown. */

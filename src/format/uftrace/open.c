@@ -188,6 +188,20 @@ static lode_status keep_sessions(struct uft_opening *opening)
     return LODE_OK;
 }
 
+/* Without scheduling events, the files of processors have the begins and ends of threads only. */
+static bool is_without_sched(const lode_recording *recording)
+{
+    static const char option[] = " --no-sched";
+    for (size_t i = 0; i < recording->fact_count; i++) {
+        const char *found = strcmp(recording->facts[i].key, "command line") == 0
+                                ? strstr(recording->facts[i].value, option)
+                                : NULL;
+        if (found && (found[sizeof option - 1] == ' ' || found[sizeof option - 1] == 0))
+            return true;
+    }
+    return false;
+}
+
 static lode_status read_all(struct uft_opening *opening)
 {
     struct uft_recording *rec = opening->rec;
@@ -206,6 +220,7 @@ static lode_status read_all(struct uft_opening *opening)
     LODE_TRY(keep_array(opening, &opening->facts, &facts));
     rec->base.facts = facts;
     rec->base.fact_count = opening->facts.count;
+    rec->base.has_sched = rec->base.has_sched && !is_without_sched(&rec->base);
     rec->scheduled_out = lode_uft_state_function(rec, "linux:schedule", 0);
     rec->preempted = lode_uft_state_function(rec, "linux:schedule (pre-empted)", 1);
     LODE_TRY_ALLOC(rec->scheduled_out && rec->preempted, opening->error);

@@ -53,7 +53,7 @@ enum call_role {
     ROLE_LOAD,     /* loads or unloads a library */
     ROLE_MAP,      /* maps or unmaps memory */
     ROLE_THROW,    /* throws an exception */
-    ROLE_COMPILE,  /* prepares what can be kept: a regular expression, a statement, a locale */
+    ROLE_PREPARE,  /* prepares what can be stored: a regular expression, a statement, a locale */
     ROLE_COUNT
 };
 
@@ -81,6 +81,8 @@ struct call_function {
     uint64_t total; /* useful running time of outer calls; of library functions, all running time */
     uint64_t most;  /* the largest of one call */
     uint64_t spent; /* of outer calls: all time without pre-emption */
+    /* Of outer calls with recorded arguments: those that repeat one of the same track. */
+    uint64_t argued, repeated, repeated_time;
     unsigned char activity, effect, role;
     bool spins;    /* waits without being blocked, as CALL_SPINNING does */
     bool is_known; /* activity and role are set */
@@ -184,6 +186,7 @@ struct call_track {
     size_t collective_count, collective_capacity;
     struct call_wait *waits; /* in the order of their ends */
     size_t wait_count;
+    uint64_t wait_min;       /* there were too many: shorter ones are left out; 0: not so */
     struct call_span *spans; /* in the order of their ends */
     size_t span_count;
     bool are_all;     /* all collectives are listed */
@@ -244,8 +247,6 @@ lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error);
 void lode_call_efficiency(struct lode_diagnosis *d);
 
 enum call_role lode_call_role(lode_activity activity, lode_effect effect);
-/* Whether a function prepares what can be kept: a regular expression, a locale. */
-bool lode_call_prepares(const char *simple);
 /* Whether a function is the body of an OpenMP region, by its name. */
 bool lode_call_is_body(const char *name);
 
@@ -342,6 +343,7 @@ extern const struct rule lode_call_rule_efficiency, lode_call_rule_lock, lode_ca
     lode_call_rule_oversubscribed, lode_call_rule_processes, lode_call_rule_threads, lode_call_rule_loading,
     lode_call_rule_mapping, lode_call_rule_exceptions, lode_call_rule_preparing, lode_call_rule_busy_wait,
     lode_call_rule_cache, lode_call_rule_growth, lode_call_rule_omp_calls, lode_call_rule_serial,
-    lode_call_rule_sleep, lode_call_rule_copy, lode_call_rule_hot_spot;
+    lode_call_rule_startup, lode_call_rule_repeated, lode_call_rule_sleep, lode_call_rule_copy,
+    lode_call_rule_hot_spot;
 
 #endif

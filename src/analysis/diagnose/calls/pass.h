@@ -26,6 +26,7 @@ struct call_frame {
     uint32_t number;         /* of the call among those of its function below one call */
     uint32_t callees;        /* calls that it made itself */
     uint64_t serial;         /* unlike that of all other calls of the track */
+    uint64_t arguments;      /* hash of function and arguments; 0: not recorded */
 };
 
 /* A lock that is held. */
@@ -53,6 +54,7 @@ struct call_memo {
 /* What is kept of the course of a track; shorter waits and spans give way to longer ones. */
 struct call_seen {
     struct lode_map edge_index;
+    struct lode_map arguments;    /* of calls of this track */
     struct lode_array edges;      /* of struct call_edge */
     struct call_growth **growths; /* by function; NULL: few calls */
     uint32_t capacity;            /* of functions */
@@ -115,11 +117,11 @@ void lode_call_seen_record(struct call_seen *seen, bool is_made);
 bool lode_call_seen_wait(struct call_worker *w, const struct call_frame *frame, uint64_t from, uint64_t to);
 void lode_call_seen_sleep(struct call_worker *w, struct call_pair *pair, uint64_t from, uint64_t to);
 /* Moves waits and spans to the track. */
-void lode_call_seen_end(struct call_seen *seen, struct call_track *track);
+bool lode_call_seen_end(struct call_seen *seen, struct call_track *track);
 
 /* Keeps the longest time off-CPU; of equal ones, the first. */
 void lode_call_pair_note(struct call_pair *pair, uint64_t from, uint64_t to, uint32_t track);
 /* Moves what was found about the track to `track`. */
-void lode_call_worker_end(struct call_worker *w, struct call_track *track);
+lode_status lode_call_worker_end(struct call_worker *w, struct call_track *track, lode_error *error);
 
 #endif

@@ -253,6 +253,25 @@ static lode_status look_at_openmp(struct lode_diagnosis *d, lode_error *error)
                          error);
 }
 
+static lode_status look_at_short_waits(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_facts *facts = d->calls;
+    uint32_t count = 0;
+    uint64_t most = 0;
+    for (size_t i = 0; i < facts->track_count; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        count += track->wait_min > 0;
+        most = track->wait_min > most ? track->wait_min : most;
+    }
+    if (count == 0)
+        return LODE_OK;
+    return lode_add_note(d, "short-waits", LODE_NOTE_LEFT_OUT, count,
+                         lode_say(d, "Left out: the shortest waits of %s, up to %s; there are too many.",
+                                  LODE_COUNTED(count, "thread", "threads"),
+                                  lode_call_amount(d, (double)most)),
+                         error);
+}
+
 static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
 {
     if (d->run.empty)
@@ -283,5 +302,6 @@ lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error)
     LODE_TRY(look_at_processors(d, error));
     LODE_TRY(look_at_idle(d, error));
     LODE_TRY(look_at_openmp(d, error));
+    LODE_TRY(look_at_short_waits(d, error));
     return look_at_left_out(d, error);
 }

@@ -46,8 +46,7 @@ static lode_status end_track(void *user, unsigned worker, lode_track_row *row, l
 {
     struct reading *r = user;
     struct call_track *track = &r->d->calls->tracks[row->track];
-    (void)error;
-    lode_call_worker_end(&r->workers[worker], track);
+    LODE_TRY(lode_call_worker_end(&r->workers[worker], track, error));
     track->begin = row->begin;
     track->end = row->end;
     return LODE_OK;
@@ -100,25 +99,14 @@ static void add_function(struct call_function *sum, const struct call_function *
     sum->total += more->total;
     sum->spent += more->spent;
     sum->most = more->most > sum->most ? more->most : sum->most;
+    sum->argued += more->argued;
+    sum->repeated += more->repeated;
+    sum->repeated_time += more->repeated_time;
     sum->activity = more->activity;
     sum->role = more->role;
     sum->effect = more->effect;
     sum->spins = more->spins;
     sum->is_known = true;
-}
-
-/* Without scheduling events, the files of processors have the begins and ends of threads only. */
-static bool is_without_sched(const lode_recording *recording)
-{
-    static const char option[] = " --no-sched";
-    for (size_t i = 0; i < recording->fact_count; i++) {
-        const char *found = strcmp(recording->facts[i].key, "command line") == 0
-                                ? strstr(recording->facts[i].value, option)
-                                : NULL;
-        if (found && (found[sizeof option - 1] == ' ' || found[sizeof option - 1] == 0))
-            return true;
-    }
-    return false;
 }
 
 static lode_status add_functions(struct reading *r, lode_error *error)
@@ -326,7 +314,7 @@ lode_status lode_call_facts_read(struct lode_diagnosis *d, lode_error *error)
     lode_map_init(&r.edge_index);
     lode_array_init(&r.edges, sizeof(struct call_edge), UINT32_MAX - 1);
     lode_arena_init(&d->calls->arena, SIZE_MAX);
-    d->calls->has_sched = d->calls->recording->has_sched && !is_without_sched(d->calls->recording);
+    d->calls->has_sched = d->calls->recording->has_sched;
     lode_status status = lode_pass_open(&r.pass, d->calls->recording, NULL, &options, error);
     if (status == LODE_OK)
         status = read_tracks(&r, error);

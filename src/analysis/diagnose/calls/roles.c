@@ -16,32 +16,12 @@ enum call_role lode_call_role(lode_activity activity, lode_effect effect)
         [LODE_EFFECT_WAIT] = ROLE_WORD,       [LODE_EFFECT_ONCE] = ROLE_WORD,
         [LODE_EFFECT_LOAD] = ROLE_LOAD,       [LODE_EFFECT_START_THREAD] = ROLE_SPAWN,
         [LODE_EFFECT_MAP] = ROLE_MAP,         [LODE_EFFECT_START_PROCESS] = ROLE_PROCESS,
-        [LODE_EFFECT_THROW] = ROLE_THROW,
+        [LODE_EFFECT_THROW] = ROLE_THROW,     [LODE_EFFECT_PREPARE] = ROLE_PREPARE,
     };
     /* Barriers of OpenMP are part of its regions. */
     if (effect == LODE_EFFECT_BARRIER && activity != LODE_ACTIVITY_LOCK)
         return ROLE_NONE;
     return (enum call_role)roles[effect];
-}
-
-bool lode_call_prepares(const char *simple)
-{
-    static const char *const patterns[] = {"std::*basic_regex::basic_regex",
-                                           "std::*basic_regex::_M_compile",
-                                           "std::__detail::_Compiler::_Compiler",
-                                           "regcomp",
-                                           "pcre*_compile*",
-                                           "re2::RE2::RE2",
-                                           "sqlite3_prepare*",
-                                           "iconv_open",
-                                           "setlocale",
-                                           "newlocale",
-                                           "SSL_CTX_new"};
-    struct lode_text whole = {simple, strnlen(simple, LODE_NAME_COMPARED)};
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (lode_activity_matches(patterns[i], whole))
-            return true;
-    return false;
 }
 
 bool lode_call_is_body(const char *name)

@@ -8,6 +8,8 @@
  * run.
  * rising: calls of a function get longer in proportion to their number below one call, over
  * three doublings of the number. 10 % of the run. Possible: triangular loops are meant so.
+ * repeated: where arguments were recorded, 90 % of the calls of a function have those of an earlier
+ * call on the thread. 10 % of the run. Possible: it may have other input.
  * omp-calls: threads call the OpenMP runtime 100,000 times or more, for more than 5 % of their
  * time.
  * Gain: the time of these calls; they account for it.
@@ -27,11 +29,14 @@
 #define GROWTH_MIN 0.10
 #define FOLLOWS    0.7 /* of what is proportional to the number */
 #define OMP_MIN    0.05
+#define SAME_MIN   0.90
+#define REPEAT_MIN 0.10
 
 enum {
     BUSY_CALLS = 50000,
     YIELDS_MIN = 10000,
     CACHE_CALLS = 100,
+    ARGUED_MIN = 100,
     OMP_CALLS = 100000
 };
 
@@ -244,6 +249,44 @@ static lode_status run_growth(struct lode_diagnosis *d, lode_error *error)
     return lode_add_statement(d, &draft, error);
 }
 
+/* ---- arguments ---- */
+
+static lode_status run_repeated(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_facts *facts = d->calls;
+    uint32_t best = 0;
+    for (uint32_t f = 0; f < facts->function_count; f++) {
+        const struct call_function *function = &facts->functions[f];
+        if (function->argued < ARGUED_MIN || (double)function->repeated < SAME_MIN * (double)function->argued)
+            continue;
+        uint64_t most = best ? facts->functions[best - 1].repeated_time : 0;
+        if (function->repeated_time > most ||
+            (best && function->repeated_time == most && facts->ranks[f] < facts->ranks[best - 1]))
+            best = f + 1;
+    }
+    const struct call_function *function = best ? &facts->functions[best - 1] : NULL;
+    double share = best ? fmin(1, lode_call_share(d, (double)function->repeated_time)) : 0;
+    if (share <= REPEAT_MIN)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "repeated", .confidence = LODE_POSSIBLE}};
+    lode_call_gain(&draft, share);
+    draft.statement.function = lode_call_name(d, best);
+    draft.statement.text = lode_say(
+        d, "%s repeats calls with the same arguments: %.0f%% of %s, for %.0f%% of %s.",
+        draft.statement.function, 100 * (double)function->repeated / (double)function->argued,
+        LODE_COUNTED(function->argued, "call", "calls"), 100 * share, lode_call_basis(d, "the run time"));
+    draft.statement.advice = "If nothing else is its input, try to keep its results.";
+    lode_call_show_callers(
+        d,
+        lode_add_evidence(&draft,
+                          lode_say(d, "%s with new arguments",
+                                   LODE_COUNTED(function->argued - function->repeated, "call", "calls")),
+                          (double)(function->argued - function->repeated), "calls"),
+        best);
+    lode_add_explains(&draft, "recursion");
+    return lode_add_statement(d, &draft, error);
+}
+
 /* ---- OpenMP ---- */
 
 static lode_status run_omp(struct lode_diagnosis *d, lode_error *error)
@@ -290,6 +333,9 @@ const struct rule lode_call_rule_cache = {
 const struct rule lode_call_rule_growth = {
     "rising", "calls of a function get longer with their number, for more than 10% of the run time",
     CALL_NEEDS, run_growth};
+const struct rule lode_call_rule_repeated = {
+    "repeated", "calls with the arguments of earlier ones take more than 10% of the run time", CALL_NEEDS,
+    run_repeated};
 const struct rule lode_call_rule_omp_calls = {
     "omp-calls", "100,000 or more calls of the OpenMP runtime take more than 5% of the run time", CALL_NEEDS,
     run_omp};

@@ -236,7 +236,7 @@ static lode_status run_exceptions(struct lode_diagnosis *d, lode_error *error)
 
 static lode_status run_preparing(struct lode_diagnosis *d, lode_error *error)
 {
-    struct use use = find_use(d, ROLE_COMPILE);
+    struct use use = find_use(d, ROLE_PREPARE);
     double share = share_of(d, use.time);
     if (use.best == NULL || use.calls < PREPARED_MIN || share <= PREPARE_MIN)
         return LODE_OK;

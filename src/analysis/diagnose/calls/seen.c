@@ -13,13 +13,15 @@ enum {
     SPAN_MIN = 100000,  /* nanoseconds */
     SPANS_MAX = 4096,   /* of a track */
     BEAT_MAX = 1 << 20, /* us; longer ones are cut */
-    EDGES_MAX = 1 << 20
+    EDGES_MAX = 1 << 20,
+    ARGUMENTS_MAX = 1 << 16 /* of a track; further ones count as new */
 };
 
 void lode_call_seen_open(struct call_seen *seen, size_t waits_max)
 {
     *seen = (struct call_seen){.waits_max = waits_max};
     lode_map_init(&seen->edge_index);
+    lode_map_init(&seen->arguments);
     lode_array_init(&seen->edges, sizeof(struct call_edge), EDGES_MAX);
     lode_array_init(&seen->waits, sizeof(struct call_wait), waits_max);
     lode_array_init(&seen->spans, sizeof(struct call_span), SPANS_MAX);
@@ -28,6 +30,7 @@ void lode_call_seen_open(struct call_seen *seen, size_t waits_max)
 void lode_call_seen_close(struct call_seen *seen)
 {
     lode_map_free(&seen->edge_index);
+    lode_map_free(&seen->arguments);
     lode_array_free(&seen->edges);
     lode_array_free(&seen->waits);
     lode_array_free(&seen->spans);
@@ -50,6 +53,7 @@ bool lode_call_seen_grow(struct call_seen *seen, uint32_t capacity)
 void lode_call_seen_begin(struct call_seen *seen)
 {
     seen->waits.count = seen->spans.count = 0;
+    lode_map_clear(&seen->arguments);
     seen->wait_min = WAIT_MIN;
     seen->span_min = SPAN_MIN;
     seen->serial = seen->last_sleep = seen->settled = 0;
@@ -211,6 +215,22 @@ static bool add_growth(struct call_seen *seen, const struct call_frame *frame, u
     return true;
 }
 
+/* Whether a call has the arguments of one before. */
+static bool add_arguments(struct call_worker *w, const struct call_frame *frame, uint64_t took)
+{
+    struct call_function *function = &w->functions[frame->function - 1];
+    struct lode_map *known = &w->seen.arguments;
+    bool added = true;
+    if (known->count >= ARGUMENTS_MAX)
+        added = lode_map_get(known, frame->arguments) == NULL;
+    else if (lode_map_add(known, frame->arguments, 0, &added) == NULL)
+        return false;
+    function->argued++;
+    function->repeated += !added;
+    function->repeated_time += added ? 0 : took;
+    return true;
+}
+
 bool lode_call_seen_leave(struct call_worker *w, const struct call_frame *frame, uint64_t time, bool is_outer)
 {
     uint64_t took = w->track.running - frame->running;
@@ -221,22 +241,31 @@ bool lode_call_seen_leave(struct call_worker *w, const struct call_frame *frame,
     }
     if (is_outer && !add_growth(&w->seen, frame, took))
         return false;
+    if (is_outer && frame->arguments && !add_arguments(w, frame, took))
+        return false;
     return add_span(&w->seen, frame, time, w->depth);
 }
 
 /* ---- the end ---- */
 
-static void *copy_items(const struct lode_array *array, size_t *count)
+/* False if out of memory. */
+static bool copy_items(const struct lode_array *array, void **copy, size_t *count)
 {
-    void *copy = array->count ? malloc(array->count * array->item_size) : NULL;
-    if (copy)
-        memcpy(copy, array->items, array->count * array->item_size);
-    *count = copy ? array->count : 0;
-    return copy;
+    size_t size = array->count * array->item_size;
+    *copy = size ? malloc(size) : NULL;
+    *count = *copy ? array->count : 0;
+    if (*copy)
+        memcpy(*copy, array->items, size);
+    return *copy || size == 0;
 }
 
-void lode_call_seen_end(struct call_seen *seen, struct call_track *track)
+bool lode_call_seen_end(struct call_seen *seen, struct call_track *track)
 {
-    track->waits = copy_items(&seen->waits, &track->wait_count);
-    track->spans = copy_items(&seen->spans, &track->span_count);
+    void *waits, *spans;
+    bool has_memory = copy_items(&seen->waits, &waits, &track->wait_count);
+    has_memory &= copy_items(&seen->spans, &spans, &track->span_count);
+    track->waits = waits;
+    track->spans = spans;
+    track->wait_min = seen->wait_min > WAIT_MIN ? seen->wait_min : 0;
+    return has_memory;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Goes through the waits of all threads in the order of time. A processor that is idle is lost to
- * threads that wait for a lock, then to those that sleep or wait for devices, for others to come
- * to a barrier, for others to tell something; what is left is a serial part, or the tail of threads
- * that have more work. Threads that are pre-empted count as working: the machine is not blamed.
+ * Goes through the waits of all threads by time. A processor that is idle is lost to threads that
+ * wait for a lock, then to those that sleep or wait for devices, for others to come to a barrier,
+ * for others to tell something; what is left is a serial part, or the tail of threads that have
+ * more work. Threads that are pre-empted count as working: the machine is not blamed.
+ *
+ * All threads that wait for the same reason lose the same at each moment. What one of them would
+ * have lost since the beginning is a running sum; a wait loses the difference between its end and
+ * its beginning. So a change costs the same however many threads there are.
  */
 #include "analysis/diagnose/calls/sweep.h"
 
@@ -34,16 +38,17 @@ struct sweep {
     struct change *changes;
     size_t change_count;
     unsigned char *is_worker; /* by track */
-    uint32_t *places;         /* by track: in `alive` + 1; 0: not there */
+    unsigned char *is_alive;  /* by track */
     uint32_t *waits;          /* by track: the wait that it is in + 1; 0: it works */
-    uint32_t *alive;
-    size_t alive_count;
+    double *shares;           /* by track: `share` of its reason when the wait began */
     size_t counts[WHY_COUNT]; /* of workers that wait */
+    double share[WHY_COUNT];  /* what each of them lost so far, had it always waited */
     size_t working;
     uint64_t working_sum; /* of indices: of one that works alone, its index */
     size_t devices;       /* threads that sleep, or wait for files or the network */
     uint64_t device_sum;
     size_t sleepers; /* that sleep, and are no workers */
+    double sleeper_share;
     struct lode_map index;
     struct lode_array losses, alone, tails;
 };
@@ -145,28 +150,16 @@ static bool add_loss(struct sweep *s, const struct call_wait *wait, double time)
     return true;
 }
 
-static bool blame_waits(struct sweep *s, enum call_why why, double time)
+static void blame_waits(struct sweep *s, enum call_why why, double time)
 {
     s->blame->lost[why] += time;
-    for (size_t i = 0; i < s->alive_count; i++) {
-        const struct call_wait *wait = wait_of(s, s->alive[i]);
-        if (wait && wait->why == why && s->is_worker[s->alive[i]] &&
-            !add_loss(s, wait, time / (double)s->counts[why]))
-            return false;
-    }
-    return true;
+    s->share[why] += time / (double)s->counts[why];
 }
 
-static bool blame_sleepers(struct sweep *s, double time)
+static void blame_sleepers(struct sweep *s, double time)
 {
     s->blame->lost[WHY_SLEEP] += time;
-    for (size_t i = 0; i < s->alive_count; i++) {
-        const struct call_wait *wait = wait_of(s, s->alive[i]);
-        if (wait && wait->why == WHY_SLEEP && !s->is_worker[s->alive[i]] &&
-            !add_loss(s, wait, time / (double)s->sleepers))
-            return false;
-    }
-    return true;
+    s->sleeper_share += time / (double)s->sleepers;
 }
 
 static bool add_alone(const struct sweep *s, struct lode_array *list, uint64_t from, uint64_t to)
@@ -209,26 +202,30 @@ static bool pass(struct sweep *s, uint64_t from, uint64_t to)
         add_lockstep(s, rest, time);
     for (size_t i = 0; rest > 0 && i < sizeof order / sizeof *order; i++) {
         double part = fmin(rest, (double)s->counts[order[i]] * time);
-        if (part > 0 && !blame_waits(s, order[i], part))
-            return false;
+        if (part > 0)
+            blame_waits(s, order[i], part);
         rest -= part;
     }
     if (!(rest > 0))
         return true;
     /* Workers wait for a thread that only sleeps, and tells them something then. */
-    if (s->working == 0 && s->counts[WHY_COND] && s->sleepers)
-        return blame_sleepers(s, rest);
+    if (s->working == 0 && s->counts[WHY_COND] && s->sleepers) {
+        blame_sleepers(s, rest);
+        return true;
+    }
     if (s->working == 0) {
         double part = fmin(rest, (double)s->counts[WHY_OTHER] * time);
         blame->nobody += s->devices ? 0 : rest - part;
-        return part == 0 || blame_waits(s, WHY_OTHER, part);
+        if (part > 0)
+            blame_waits(s, WHY_OTHER, part);
+        return true;
     }
     double barrier = fmin(rest, (double)s->counts[WHY_BARRIER] * time);
-    if (barrier > 0 && !blame_waits(s, WHY_BARRIER, barrier))
-        return false;
+    if (barrier > 0)
+        blame_waits(s, WHY_BARRIER, barrier);
     double cond = fmin(rest - barrier, (double)s->counts[WHY_COND] * time);
-    if (cond > 0 && !blame_waits(s, WHY_COND, cond))
-        return false;
+    if (cond > 0)
+        blame_waits(s, WHY_COND, cond);
     if (s->working == 1)
         blame->waited_for[s->working_sum] += cond;
     rest -= barrier + cond;
@@ -259,37 +256,39 @@ static void count_state(struct sweep *s, uint32_t track, size_t number)
         s->sleepers += number;
 }
 
-static void leave_state(struct sweep *s, uint32_t track)
+/* The running sum that a wait of a thread takes part in; NULL: nothing is lost to it. */
+static const double *share_of(const struct sweep *s, uint32_t track, const struct call_wait *wait)
 {
+    if (s->is_worker[track])
+        return &s->share[wait->why];
+    return wait->why == WHY_SLEEP ? &s->sleeper_share : NULL;
+}
+
+static bool leave_state(struct sweep *s, uint32_t track)
+{
+    const struct call_wait *wait = wait_of(s, track);
+    const double *share = wait ? share_of(s, track, wait) : NULL;
     count_state(s, track, (size_t)-1);
+    return share == NULL || !(*share > s->shares[track]) || add_loss(s, wait, *share - s->shares[track]);
 }
 
 static void enter_state(struct sweep *s, uint32_t track, uint32_t number)
 {
     s->waits[track] = number;
+    const struct call_wait *wait = wait_of(s, track);
+    const double *share = wait ? share_of(s, track, wait) : NULL;
+    s->shares[track] = share ? *share : 0;
     count_state(s, track, 1);
 }
 
-static void apply(struct sweep *s, const struct change *change)
+static bool apply(struct sweep *s, const struct change *change)
 {
     uint32_t track = change->track;
-    if (s->places[track] == 0 && change->wait != ENDED) {
-        s->alive[s->alive_count++] = track;
-        s->places[track] = (uint32_t)s->alive_count;
+    bool is_sound = !s->is_alive[track] || leave_state(s, track);
+    s->is_alive[track] = change->wait != ENDED;
+    if (s->is_alive[track])
         enter_state(s, track, change->wait);
-        return;
-    }
-    if (s->places[track] == 0)
-        return;
-    leave_state(s, track);
-    if (change->wait != ENDED) {
-        enter_state(s, track, change->wait);
-        return;
-    }
-    uint32_t last = s->alive[--s->alive_count], place = s->places[track];
-    s->alive[place - 1] = last;
-    s->places[last] = place;
-    s->places[track] = 0;
+    return is_sound;
 }
 
 static int compare_losses(const void *left, const void *right, void *argument)
@@ -315,7 +314,8 @@ static lode_status go_through(struct sweep *s, lode_error *error)
         if (change->time > last && !pass(s, last, change->time))
             return lode_fail_memory(error);
         last = change->time > last ? change->time : last;
-        apply(s, change);
+        if (!apply(s, change))
+            return lode_fail_memory(error);
     }
     return LODE_OK;
 }
@@ -339,9 +339,9 @@ static void close(struct sweep *s)
 {
     free(s->changes);
     free(s->is_worker);
-    free(s->places);
+    free(s->is_alive);
     free(s->waits);
-    free(s->alive);
+    free(s->shares);
     lode_map_free(&s->index);
     lode_array_free(&s->losses);
     lode_array_free(&s->alone);
@@ -354,13 +354,13 @@ static lode_status sweep(struct sweep *s, lode_error *error)
     struct call_blame *blame = s->blame;
     size_t count = facts->track_count + 1;
     s->is_worker = calloc(count, sizeof *s->is_worker);
-    s->places = calloc(count, sizeof *s->places);
+    s->is_alive = calloc(count, sizeof *s->is_alive);
     s->waits = calloc(count, sizeof *s->waits);
-    s->alive = calloc(count, sizeof *s->alive);
+    s->shares = calloc(count, sizeof *s->shares);
     blame->waited_for = calloc(count, sizeof *blame->waited_for);
     blame->lockstep = calloc(count, sizeof *blame->lockstep);
-    LODE_TRY_ALLOC(s->is_worker && s->places && s->waits && s->alive && blame->waited_for && blame->lockstep,
-                   error);
+    LODE_TRY_ALLOC(
+        s->is_worker && s->is_alive && s->waits && s->shares && blame->waited_for && blame->lockstep, error);
     find_workers(s);
     LODE_TRY(list_changes(s, error));
     LODE_TRY(find_capacity(s, error));

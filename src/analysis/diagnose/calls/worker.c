@@ -6,6 +6,7 @@
  */
 #include "analysis/diagnose/calls/pass.h"
 
+#include "base/hash.h"
 #include <lode/name.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,8 +102,6 @@ static void learn(struct call_worker *w, const lode_function *function)
         role = ROLE_BODY;
     } else if (is_open && decision.activity == LODE_ACTIVITY_OWN && is_of_library(simple))
         decision.activity = LODE_ACTIVITY_LIB;
-    if (role == ROLE_NONE && decision.activity == LODE_ACTIVITY_LIB && lode_call_prepares(simple))
-        role = ROLE_COMPILE;
     known->activity = (unsigned char)decision.activity;
     known->effect = (unsigned char)decision.effect;
     known->role = (unsigned char)role;
@@ -265,6 +264,8 @@ static bool enter(struct call_worker *w, const lode_event *event)
     frame->roles = roles | 1u << known->role;
     frame->serial = ++w->seen.serial;
     w->frames[w->depth].callees++;
+    if (known->activity == LODE_ACTIVITY_OWN && event->data_size)
+        frame->arguments = lode_hash_pair(lode_hash_bytes(event->data, event->data_size), index + 1);
     if (known->activity == LODE_ACTIVITY_OWN && !lode_call_seen_enter(w, frame, above))
         return false;
     if (known->role != ROLE_NONE && !frame->is_nested)
@@ -493,7 +494,7 @@ static void note_busy(struct call_busy *busy, size_t count, uint32_t function, u
     busy[at] = (struct call_busy){function + 1, time};
 }
 
-void lode_call_worker_end(struct call_worker *w, struct call_track *track)
+lode_status lode_call_worker_end(struct call_worker *w, struct call_track *track, lode_error *error)
 {
     w->track.time[LODE_ACTIVITY_COUNT] += w->frames[0].self;
     while (w->depth) /* tracks are balanced; otherwise open calls would stay */
@@ -505,7 +506,9 @@ void lode_call_worker_end(struct call_worker *w, struct call_track *track)
         memo->held = memo->alone = 0;
     }
     w->touched_count = 0;
-    lode_call_seen_end(&w->seen, &w->track);
+    bool has_memory = lode_call_seen_end(&w->seen, &w->track);
     *track = w->track;
     w->track = (struct call_track){0};
+    LODE_TRY_ALLOC(has_memory, error);
+    return LODE_OK;
 }

@@ -286,7 +286,7 @@ void lode_add_metric_to_commands(struct lode_diagnosis *d);
 
 extern const struct rule lode_rule_efficiency, lode_rule_omp_serial, lode_rule_omp_imbalance, lode_rule_mpi,
     lode_rule_mpi_startup, lode_rule_imbalance, lode_rule_allocation, lode_rule_hot_spot, lode_rule_file_io,
-    lode_rule_ipc, lode_rule_gpu_copies, lode_rule_gpu_runtime, lode_rule_gpu_idle,
+    lode_rule_loading, lode_rule_ipc, lode_rule_gpu_copies, lode_rule_gpu_runtime, lode_rule_gpu_idle,
     lode_rule_gpu_small_kernels, lode_rule_gpu_stalls;
 
 #endif

@@ -9,20 +9,11 @@
 
 /* Causes after symptoms: they look at what these said. */
 static const struct rule *const items[] = {
-    &lode_rule_efficiency,
-    &lode_rule_omp_serial,
-    &lode_rule_omp_imbalance,
-    &lode_rule_mpi,
-    &lode_rule_mpi_startup,
-    &lode_rule_imbalance,
-    &lode_rule_allocation,
-    &lode_rule_file_io,
-    &lode_rule_ipc,
-    &lode_rule_gpu_copies,
-    &lode_rule_gpu_runtime,
-    &lode_rule_gpu_idle,
-    &lode_rule_gpu_small_kernels,
-    &lode_rule_gpu_stalls,
+    &lode_rule_efficiency, &lode_rule_omp_serial,        &lode_rule_omp_imbalance,
+    &lode_rule_mpi,        &lode_rule_mpi_startup,       &lode_rule_imbalance,
+    &lode_rule_allocation, &lode_rule_file_io,           &lode_rule_loading,
+    &lode_rule_ipc,        &lode_rule_gpu_copies,        &lode_rule_gpu_runtime,
+    &lode_rule_gpu_idle,   &lode_rule_gpu_small_kernels, &lode_rule_gpu_stalls,
     &lode_rule_hot_spot,
 };
 

@@ -2,15 +2,10 @@
 /* Run time and number of samples. */
 #include "analysis/diagnose/profiles/facts.h"
 
-#include "analysis/sketch.h"
+#include "analysis/sampling.h"
 #include "model/trace.h"
 #include <math.h>
 #include <stdlib.h>
-
-enum {
-    PROFILES_LOOKED_AT = 4096,
-    POINTS_MIN = 20 /* fewer values do not tell the period of sampling */
-};
 
 /* Whether profiles are of threads that count, by profile. */
 static lode_status mark_threads(const struct lode_diagnosis *d, unsigned char **marks, lode_error *error)
@@ -46,46 +41,13 @@ static lode_status read_lines(struct lode_diagnosis *d, const unsigned char *mar
     return LODE_OK;
 }
 
-/*
- * Without trace lines: total / lower quartile of the values at contexts: many are one sample. Some
- * profiles tell that, at equal distances.
- */
+/* Without trace lines. */
 static lode_status guess_samples(struct lode_diagnosis *d, const unsigned char *marks, lode_error *error)
 {
-    uint64_t *buckets = calloc(LODE_SKETCH_BUCKETS, sizeof *buckets), count = 0;
-    double unit = d->run.total / 1e15; /* far below one sample */
-    uint16_t id;
-    lode_status status = LODE_OK;
-    LODE_TRY_ALLOC(buckets, error);
-    bool has_points = lode_metric_id(d->run.metric, LODE_SCOPE_POINT, &id) == LODE_OK;
-    uint32_t step = d->profiles->db->profile_count / PROFILES_LOOKED_AT + 1;
-    for (uint32_t p = 1; has_points && p < d->profiles->db->profile_count && status == LODE_OK; p += step) {
-        lode_block block;
-        if (!marks[p])
-            continue;
-        status = lode_profile_block(d->profiles->db, p, &block, error);
-        for (uint32_t g = 0; status == LODE_OK && g < block.group_count; g++) {
-            lode_group group;
-            double value;
-            status = lode_block_group(&block, g, &group, error);
-            if (status != LODE_OK || lode_group_lookup(&block, &group, id, &value) != LODE_OK ||
-                !(value > 0 && value <= d->run.total))
-                continue;
-            buckets[sketch_bucket((uint64_t)(value / unit))]++;
-            count++;
-        }
-    }
-    uint64_t below = 0;
-    for (uint32_t b = 0; status == LODE_OK && count >= POINTS_MIN && b < LODE_SKETCH_BUCKETS; b++) {
-        below += buckets[b];
-        if (below < (count + 3) / 4)
-            continue;
-        double period = (double)lode_sketch_value(b) * unit;
-        d->run.samples = period > 0 ? (uint64_t)(d->run.total / period) : 0;
-        break;
-    }
-    free(buckets);
-    return status;
+    double period;
+    LODE_TRY(lode_sampling_period_of(d->profiles->db, d->run.metric, d->run.total, marks, &period, error));
+    d->run.samples = period > 0 ? (uint64_t)(d->run.total / period) : 0;
+    return LODE_OK;
 }
 
 lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error)
