@@ -17,6 +17,12 @@
 
 /* ---- stores ---- */
 
+static int is_database(const char *path)
+{
+    lode_store_kind kind;
+    return lode_store_probe(path, &kind, NULL) == LODE_OK && kind == LODE_STORE_DATABASE;
+}
+
 static int run_open(side_set *set, const invocation *call, side_run *run, const char *path)
 {
     lode_error error = {0};
@@ -380,6 +386,9 @@ int side_open(side_set *set, const invocation *call, const char *const *paths, s
     int status = EXIT_DONE;
     *set = (side_set){.shared = *call->shared, .count = count};
     set->shared.metrics.count = 0;
+    /* Off-CPU time is a call in databases that are built from recordings. */
+    for (size_t i = 0; i < count; i++)
+        set->shared.sched |= is_database(paths[i]);
     set->runs = alloc_array(count, sizeof *set->runs);
     for (size_t i = 0; i < count && status == EXIT_DONE; i++)
         status = run_open(set, call, &set->runs[i], paths[i]);

@@ -28,7 +28,7 @@ def functions_of_recordings(lode, paths):
     """(self, total, calls) by function, added up over recordings."""
     result = defaultdict(lambda: [0, 0, 0])
     for path in paths:
-        for row in lode.json("top", path, "--by", "symbol", "--limit", 0, "--names", "full")["rows"]:
+        for row in lode.json("top", path, "--by", "symbol", "--limit", 0, "--names", "full", "--sched")["rows"]:
             sums = result[key(row, stored_name(row))]
             for i, column in enumerate(("self_ns", "total_ns")):
                 sums[i] += row[column]

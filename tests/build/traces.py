@@ -27,7 +27,7 @@ def by_profile(lode, database):
 
 
 def functions(tap, lode, name, path, database):
-    rows = lode.json("top", path, "--by", "symbol", "--limit", 0, "--names", "full")["rows"]
+    rows = lode.json("top", path, "--by", "symbol", "--limit", 0, "--names", "full", "--sched")["rows"]
     times, calls = by_function(lode, database, "time (sec)"), by_function(lode, database, "calls")
     wrong = [row for row in rows
              if times[row["name"]] != (row["self_ns"], row["total_ns"]) or calls[row["name"]][0] != row["calls"]]

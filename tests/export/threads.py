@@ -360,7 +360,7 @@ def recordings(tap, options):
 
 def compare_top(tap, name, store, traces=None):
     """Calls, total and self time by name are those of `lode top`; `traces` were read before."""
-    answer = tap.json("top", store, "--limit", "0", "--names", "raw")
+    answer = tap.json("top", store, "--limit", "0", "--names", "raw", "--sched")
     wanted = defaultdict(lambda: [0, 0, 0])
     for row in answer["rows"]:
         for i, key in enumerate(("calls", "total_ns", "self_ns")):

@@ -70,19 +70,19 @@ def diff_of_uftrace(folder):
 
 
 def rows_of_lode(program, folder, *words):
-    text = run(program.lode, "compare", "--json", "--all", "--limit", 0, *words, "a", "b", cwd=folder)
+    text = run(program.lode, "compare", "--json", "--all", "--limit", 0, "--sched", *words, "a", "b", cwd=folder)
     return {row["name"]: row for row in json.loads(text)["rows"]}
 
 
 def shared_names(program, folder):
     """Names that several functions have, such as constructors: uftrace adds up their totals even where one calls the other."""
-    tops = [json.loads(run(program.lode, "top", "--json", "--limit", 0, directory, cwd=folder)) for directory in "ab"]
+    tops = [json.loads(run(program.lode, "top", "--json", "--limit", 0, "--sched", directory, cwd=folder)) for directory in "ab"]
     return {row["name"] for top in tops for row in top["rows"] if row["functions"] > 1}
 
 
 def check(program, name, folder):
     wanted = diff_of_uftrace(folder)
-    times, calls = rows_of_lode(program, folder), rows_of_lode(program, folder, "--metric", "calls")
+    times, calls = rows_of_lode(program, folder, "--metric", "time"), rows_of_lode(program, folder, "--metric", "calls")
     program.check(len(wanted) > 6 and set(wanted) == set(times) == set(calls), f"{name}: {len(wanted)} functions are those of uftrace",
                   [set(wanted) ^ set(times), set(wanted) ^ set(calls)])
     wrong, count, shared = [], 0, shared_names(program, folder)

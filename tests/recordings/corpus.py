@@ -47,7 +47,7 @@ def printed_name(row):
 
 def rows_of_functions(program):
     for name, data, _, tracks in recordings(program):
-        rows = ask(program, "top", data, "--by", "symbol", "--limit", "0")["rows"]
+        rows = ask(program, "top", data, "--by", "symbol", "--limit", "0", "--sched")["rows"]
         wanted = happened.rows(tracks)
         problems = comparison.exact_rows(rows, wanted)
         program.check(not problems, f"{name}: top: {len(wanted)} functions are what happened, to the nanosecond", problems)
@@ -133,7 +133,7 @@ def paths_of(rows):
 
 def trees(program):
     for name, data, _, tracks in recordings(program):
-        found = paths_of(ask(program, "tree", data, "--limit", "0", "--min-percent", "0")["rows"])
+        found = paths_of(ask(program, "tree", data, "--limit", "0", "--min-percent", "0", "--sched")["rows"])
         wanted = happened.by_path(tracks)
         problems = [f"{'/'.join(path)}: {found.get(path)}, not {wanted.get(path)}"
                     for path in sorted(set(found) | set(wanted)) if found.get(path) != wanted.get(path)]

@@ -119,7 +119,7 @@ CASES = {
 
 def rows_of(program, path):
     """{name: (calls, total, self)} of `lode top`."""
-    answer = program.run("top", path, "--by", "symbol", "--json", "--limit", "0", cwd=path.parent)
+    answer = program.run("top", path, "--by", "symbol", "--json", "--limit", "0", "--sched", cwd=path.parent)
     rows = lodejson.loads(answer.out)["rows"]
     return {row["name"]: (row["calls"], row["total_ns"], row["self_ns"]) for row in rows}
 

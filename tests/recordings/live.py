@@ -109,7 +109,7 @@ def uftrace_replay(data):
 
 
 def lode_top(program, data, *options):
-    return program.json("top", data, "--by", "symbol", "--limit", "0", *options, cwd=data.parent)["rows"]
+    return program.json("top", data, "--by", "symbol", "--limit", "0", "--sched", *options, cwd=data.parent)["rows"]
 
 
 def lode_replay(program, data):

@@ -29,7 +29,7 @@ def problems_of(program, folder):
     """What the program and happened.py say differently of a recording."""
     recording = reader.Recording(folder)
     tracks = happened.tracks(recording)
-    answers = {command: program.run(command, folder, "--json", "--limit", "0", *(["--by", "symbol"] if command == "top" else []), cwd=folder)
+    answers = {command: program.run(command, folder, "--json", "--limit", "0", *(["--by", "symbol", "--sched"] if command == "top" else []), cwd=folder)
                for command in ("replay", "top")}
     for command, answer in answers.items():
         if answer.status not in (0, 1):
