@@ -212,7 +212,52 @@ def argued(different):
     return [thread]
 
 
+def meetings(name, count, wait, work, threads=2):
+    """Threads that wait by turns for so long, and work between."""
+    result = []
+    for i in range(threads):
+        thread = Thread(101 + i, pid=100, begin=i * wait)
+        with thread.call("worker"):
+            for _ in range(count):
+                with thread.call("exchange"):
+                    thread.wait(name, wait)
+                thread.work("compute", work)
+        result.append(thread)
+    return result
+
+
+def spinner(name):
+    """One thread works, another loops without a call."""
+    busy, loop = Thread(101, pid=100), Thread(102, pid=100)
+    for thread, function in ((busy, "compute"), (loop, name)):
+        with thread.call("worker"):
+            for _ in range(20):
+                thread.work(function, 5 * MS)
+    return [busy, loop]
+
+
+def piped(blocked):
+    """Requests by write, and answers by read, which is blocked or not."""
+    def fill(thread):
+        for _ in range(6000):
+            with thread.call("ask"):
+                thread.work("write", 2)
+                thread.wait("read", 20) if blocked else thread.work("read", 20)
+            thread.work("compute", 10)
+    return main_with(fill)
+
+
 COSTS = [
+    ("hand-over", meetings("pthread_cond_wait", 12000, 20, 5), {"hand-over"}, set(), {"function": "exchange", "gain": 80}),
+    ("hand-over: long waits", meetings("pthread_cond_wait", 500, 500, 2000), {"alternation"}, set()),
+    ("barrier", meetings("pthread_barrier_wait", 2000, 40, 20), {"barrier"}, set(), {"function": "exchange"}),
+    ("barrier: much work between", meetings("pthread_barrier_wait", 1200, 40, 300), set(), set()),
+    ("busy wait: a loop without a call", spinner("wait_for_frame"), {"busy-wait"}, set(), {"function": "wait_for_frame"}),
+    ("busy wait: a loop that works", spinner("sum_rows"), set(), set()),
+    ("chatty: over a pipe", piped(True), {"chatty"}, set(), {"function": "ask"}),
+    ("chatty: a file in memory", piped(False), {"file-io"}, set()),
+    ("large blocks", each(50, lambda t: t.work("free", 200), 2 * MS), {"large-blocks"}, set(), {"function": "handle", "confidence": "possible"}),
+    ("large blocks: small ones", each(5000, lambda t: t.work("free", 1), 30), set(), set()),
     ("start-up", before_main(20), {"start-up"}, set(), {"function": "_GLOBAL__sub_I_tables", "gain": 100 * 20 / 70}),
     ("start-up: just below 10 %", before_main(5), set(), set()),
     ("repeated", argued(10), {"repeated"}, set(), {"function": "price", "gain": 49.5, "confidence": "possible"}),

@@ -2,10 +2,13 @@
 /*
  * churn: a function allocates memory at least 100,000 times, and 10 times in each of its calls.
  * What that costs cannot be told: recording a call takes longer. Possible, no gain.
+ * large-blocks: freeing takes 100 us or more each time, 8 times or more, for more than 2 %: blocks go
+ * back to the system, and their pages have to come again. Possible; page faults are not in the gain.
  * allocation: allocating and freeing takes more than 5 % of the run time, in calls of 2 us or more
  * on average. Gain: share of the run. Likely.
  */
 #include "analysis/diagnose/calls/facts.h"
+#include "base/count.h"
 
 #include <inttypes.h>
 
@@ -13,6 +16,9 @@
 #define CHURN_PER_CALL 10.0
 #define ALLOCATION_MIN 0.05
 #define JUDGED_MIN     2000.0 /* nanoseconds */
+#define LARGE_MIN      0.02
+#define LARGE_EACH     100e3 /* nanoseconds: the block goes back to the system */
+#define LARGE_CALLS    8
 
 /* Allocations by one function; `pair` has the most of them. */
 struct user {
@@ -75,6 +81,45 @@ static lode_status run_churn(struct lode_diagnosis *d, lode_error *error)
     return lode_add_statement(d, &draft, error);
 }
 
+/* The function that frees blocks for the longest time; NULL: none. */
+static const struct call_pair *find_freeing(const struct call_facts *facts)
+{
+    const struct call_pair *best = NULL;
+    for (size_t i = 0; i < facts->pair_count; i++) {
+        const struct call_pair *pair = &facts->pairs[i];
+        if (pair->entry && pair->holder && facts->functions[pair->entry - 1].effect == LODE_EFFECT_FREE &&
+            (best == NULL || pair->running > best->running))
+            best = pair;
+    }
+    return best;
+}
+
+static lode_status run_large_blocks(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_pair *best = find_freeing(d->calls);
+    double share = best ? lode_call_share(d, (double)best->running) : 0;
+    if (best == NULL || best->calls < LARGE_CALLS || share <= LARGE_MIN ||
+        (double)best->running < LARGE_EACH * (double)best->calls)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "large-blocks", .confidence = LODE_POSSIBLE}};
+    lode_call_gain(&draft, share);
+    draft.statement.function = lode_call_name(d, best->holder);
+    draft.statement.text = lode_say(
+        d, "%s frees large blocks of memory, for %.0f%% of %s; page faults of new ones come on top of that.",
+        draft.statement.function, 100 * share, lode_call_basis(d, "the run time"));
+    draft.statement.advice = "Try to use blocks again.";
+    lode_call_show_callers(
+        d,
+        lode_add_evidence(&draft,
+                          lode_say(d, "%s: %s of %s each", lode_call_pair_name(d, best),
+                                   LODE_COUNTED(best->calls, "call", "calls"),
+                                   lode_call_amount(d, (double)best->running / (double)best->calls)),
+                          (double)best->calls, "calls"),
+        best->entry);
+    lode_add_explains(&draft, "allocation");
+    return lode_add_statement(d, &draft, error);
+}
+
 static lode_status run_allocation(struct lode_diagnosis *d, lode_error *error)
 {
     struct call_place place = lode_call_place(d, CALL_SET(ALLOC) | CALL_SET(PAGES));
@@ -100,6 +145,9 @@ static lode_status run_allocation(struct lode_diagnosis *d, lode_error *error)
 const struct rule lode_call_rule_churn = {
     "churn", "a function allocates memory 100,000 times or more, 10 times in each call", CALL_NEEDS,
     run_churn};
+const struct rule lode_call_rule_large_blocks = {
+    "large-blocks", "freeing blocks takes 100 us or more each, for more than 2% of the run time", CALL_NEEDS,
+    run_large_blocks};
 const struct rule lode_call_rule_allocation = {
     "allocation", "allocating and freeing memory takes more than 5% of the run time", CALL_NEEDS,
     run_allocation};

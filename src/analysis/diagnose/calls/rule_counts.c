@@ -3,7 +3,8 @@
  * What the numbers of calls say.
  * busy-wait: while other threads work, a function calls a short one 1,000 times or more in each
  * of its calls, and its name, or the other's, says that it waits; or a thread gives the
- * processor away 10,000 times or more. 10 % of what processors could do.
+ * processor away 10,000 times or more. 10 % of what processors could do. Or a function that waits by
+ * its name calls nothing, for 20 us or more: 20 %.
  * cache: a function that is a cache by its name calls another in 90 % of its calls. 20 % of the
  * run.
  * rising: calls of a function get longer in proportion to their number below one call, over
@@ -24,6 +25,8 @@
 
 #define BUSY_MIN   0.10
 #define BUSY_EACH  1000.0
+#define LOOP_MIN   0.20
+#define LOOP_EACH  20e3 /* nanoseconds */
 #define CACHE_MIN  0.20
 #define MISSES_MIN 0.90
 #define GROWTH_MIN 0.10
@@ -83,6 +86,48 @@ static const struct call_edge *find_spinning(struct lode_diagnosis *d)
     return best;
 }
 
+/* A function that waits by its name, calls nothing and takes long: a loop that reads memory. */
+static uint32_t find_loop(struct lode_diagnosis *d)
+{
+    static const char *const words[] = {"wait", "spin", "poll", "until", "idle", NULL};
+    const struct call_facts *facts = d->calls;
+    uint32_t best = 0;
+    for (uint32_t f = 0; f < facts->function_count; f++) {
+        const struct call_function *function = &facts->functions[f];
+        if (function->is_known && function->activity == LODE_ACTIVITY_OWN &&
+            (double)function->own > LOOP_EACH * (double)function->calls &&
+            (best == 0 || function->own > facts->functions[best - 1].own) && is_leaf(facts, f + 1) &&
+            has_word(lode_call_name(d, f + 1), words))
+            best = f + 1;
+    }
+    return best;
+}
+
+static lode_status say_loop(struct lode_diagnosis *d, uint32_t loop, lode_error *error)
+{
+    const struct call_function *function = &d->calls->functions[loop - 1];
+    double share = fmin(1, lode_call_lost(d, (double)function->own));
+    if (share <= LOOP_MIN)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "busy-wait", .confidence = LODE_LIKELY}};
+    lode_call_gain(&draft, share);
+    draft.statement.function = lode_call_name(d, loop);
+    draft.statement.text =
+        lode_say(d, "%s waits busily, without a call, for %.0f%% of what processors could do.",
+                 draft.statement.function, 100 * share);
+    draft.statement.advice = "Try to be woken: a condition, a semaphore, a future.";
+    lode_call_show_callers(
+        d,
+        lode_add_evidence(&draft,
+                          lode_say(d, "%s of %s each", LODE_COUNTED(function->calls, "call", "calls"),
+                                   lode_call_amount(d, (double)function->own / (double)function->calls)),
+                          (double)function->calls, "calls"),
+        loop);
+    lode_add_explains(&draft, "efficiency");
+    lode_add_explains(&draft, "oversubscribed");
+    return lode_add_statement(d, &draft, error);
+}
+
 static lode_status run_busy(struct lode_diagnosis *d, lode_error *error)
 {
     const struct call_facts *facts = d->calls;
@@ -97,8 +142,9 @@ static lode_status run_busy(struct lode_diagnosis *d, lode_error *error)
     uint32_t waiter = edge ? edge->caller : yields ? yields->holder : 0;
     uint32_t tested = edge ? edge->callee : yields ? yields->entry : 0;
     uint64_t calls = edge ? edge->calls : yields ? yields->calls : 0;
+    uint32_t loop = waiter ? 0 : find_loop(d);
     if (waiter == 0)
-        return LODE_OK;
+        return loop ? say_loop(d, loop, error) : LODE_OK;
     const struct call_function *function = &facts->functions[waiter - 1];
     double time = (double)function->total + (yields ? (double)yields->running : 0);
     double share = fmin(1, lode_call_lost(d, time));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * chatty: 5,000 or more calls that exchange data over sockets take less than 1 ms each, and one
- * thread spends more than 20 % of the run time in them. Idle servers make few, long calls.
+ * chatty: 5,000 or more calls that exchange data over sockets or pipes take less than 1 ms each,
+ * and one thread spends more than 20 % of the run time in them. Idle servers make few, long calls.
  * one-by-one: 10 or more threads are started one after the other; each has ended before the next
  * begins, and they live for more than half of the run time.
  * Gain: chatty: that time of the thread / run time. one-by-one: what threads at once would save, as
@@ -16,11 +16,36 @@
 #define CHATTY_MIN  0.20
 #define CHATTY_EACH 1e6 /* nanoseconds */
 #define LIVES_MIN   0.50
+#define BLOCKED_MIN 0.25 /* of the time of calls that read */
 
 enum {
     CHATTY_CALLS = 5000,
     STARTED_MIN = 10
 };
+
+static unsigned char effect_of(const struct call_facts *facts, const struct call_pair *pair)
+{
+    return pair->entry ? facts->functions[pair->entry - 1].effect : LODE_EFFECT_NONE;
+}
+
+/* Whether a function also writes, half as often as it reads. */
+static bool also_writes(const struct call_facts *facts, const struct call_pair *reading)
+{
+    for (size_t i = 0; i < facts->pair_count; i++)
+        if (facts->pairs[i].holder == reading->holder && facts->pairs[i].calls >= reading->calls / 2 &&
+            effect_of(facts, &facts->pairs[i]) == LODE_EFFECT_WRITE)
+            return true;
+    return false;
+}
+
+/* Over a network; or a function writes, and is blocked when it reads: a socket or a pipe. */
+static bool is_exchange(const struct call_facts *facts, const struct call_pair *pair)
+{
+    if (effect_of(facts, pair) == LODE_EFFECT_NETWORK)
+        return true;
+    return effect_of(facts, pair) == LODE_EFFECT_READ && pair->holder &&
+           (double)pair->blocked > BLOCKED_MIN * lode_call_pair_time(pair) && also_writes(facts, pair);
+}
 
 static lode_status run_chatty(struct lode_diagnosis *d, lode_error *error)
 {
@@ -30,7 +55,7 @@ static lode_status run_chatty(struct lode_diagnosis *d, lode_error *error)
     double time = 0, most = 0;
     for (size_t i = 0; i < facts->pair_count; i++) {
         const struct call_pair *pair = &facts->pairs[i];
-        if (pair->entry == 0 || facts->functions[pair->entry - 1].effect != LODE_EFFECT_NETWORK)
+        if (!is_exchange(facts, pair))
             continue;
         calls += pair->calls;
         time += lode_call_pair_time(pair);
@@ -38,7 +63,8 @@ static lode_status run_chatty(struct lode_diagnosis *d, lode_error *error)
             best = pair;
     }
     for (size_t i = 0; i < facts->track_count; i++)
-        most = fmax(most, (double)facts->tracks[i].time[LODE_ACTIVITY_NET]);
+        most = fmax(most, (double)facts->tracks[i].time[LODE_ACTIVITY_NET] +
+                              (double)facts->tracks[i].time[LODE_ACTIVITY_FILE]);
     double share = fmin(1, fmin(time, most) / (d->run.run_time * 1e9));
     if (best == NULL || calls < CHATTY_CALLS || time > CHATTY_EACH * (double)calls || share <= CHATTY_MIN)
         return LODE_OK;
@@ -46,9 +72,9 @@ static lode_status run_chatty(struct lode_diagnosis *d, lode_error *error)
     const char *name = lode_call_pair_name(d, best);
     lode_call_gain(&draft, share);
     draft.statement.function = lode_call_name(d, best->holder);
-    draft.statement.text =
-        lode_say(d, "%" PRIu64 " short exchanges over sockets take %.0f%% of the run time, most in %s.",
-                 calls, 100 * share, name);
+    draft.statement.text = lode_say(
+        d, "%" PRIu64 " short exchanges over sockets or pipes take %.0f%% of the run time, most in %s.",
+        calls, 100 * share, name);
     draft.statement.advice = "Try to send several requests at once.";
     lode_call_show_callers(
         d,
@@ -58,6 +84,8 @@ static lode_status run_chatty(struct lode_diagnosis *d, lode_error *error)
                      lode_call_amount(d, lode_call_pair_time(best) / fmax(1, (double)best->calls))),
             (double)best->calls, "calls"),
         best->entry);
+    lode_add_explains(&draft, "file-io");
+    lode_add_explains(&draft, "small-io");
     lode_add_explains(&draft, "efficiency");
     return lode_add_statement(d, &draft, error);
 }
@@ -65,7 +93,7 @@ static lode_status run_chatty(struct lode_diagnosis *d, lode_error *error)
 /* The function that waits most for ends or results of threads; NULL: none. */
 static const struct call_pair *find_joining(const struct call_facts *facts)
 {
-    const struct call_pair *best = NULL;
+    const struct call_pair *best = NULL, *other = NULL;
     for (size_t i = 0; i < facts->pair_count; i++) {
         const struct call_pair *pair = &facts->pairs[i];
         unsigned char role = pair->entry ? facts->functions[pair->entry - 1].role : ROLE_NONE;
@@ -73,7 +101,11 @@ static const struct call_pair *find_joining(const struct call_facts *facts)
             (best == NULL || lode_call_pair_time(pair) > lode_call_pair_time(best)))
             best = pair;
     }
-    return best;
+    /* Inside of a library, the wait may have another name. */
+    for (size_t i = 0; best == NULL && i < facts->pair_count; i++)
+        if (facts->pairs[i].holder && (other == NULL || facts->pairs[i].blocked > other->blocked))
+            other = &facts->pairs[i];
+    return best ? best : other;
 }
 
 /* How long threads that were started live in all; 0: two of them live at once. */
@@ -121,8 +153,8 @@ static lode_status run_one_by_one(struct lode_diagnosis *d, lode_error *error)
 }
 
 const struct rule lode_call_rule_chatty = {
-    "chatty", "5,000 or more short exchanges over sockets take more than 20% of the run time", CALL_NEEDS,
-    run_chatty};
+    "chatty", "5,000 or more short exchanges over sockets or pipes take more than 20% of the run time",
+    CALL_NEEDS, run_chatty};
 const struct rule lode_call_rule_one_by_one = {
     "one-by-one", "10 or more threads are started, each after the end of the one before", CALL_NEEDS_ALL,
     run_one_by_one};

@@ -7,6 +7,9 @@
  */
 #include "analysis/diagnose/calls/facts.h"
 
+#include "base/count.h"
+#include <math.h>
+
 #define HOT_MIN 0.20
 
 /* Other library functions have rules of their own. */
@@ -23,6 +26,49 @@ static bool is_short(const struct call_facts *facts, uint32_t f)
     uint64_t least = COSTS_MIN * facts->cost;
     return function->outer ? lode_call_quantile(facts, f, 0.5) < least
                            : function->own < least * function->calls;
+}
+
+/* The function of the application that calls it most, + 1; 0: none is known. */
+static uint32_t find_caller(const struct call_facts *facts, uint32_t function)
+{
+    uint32_t caller = 0;
+    uint64_t most = 0;
+    for (size_t i = 0; i < facts->edge_count; i++)
+        if (facts->edges[i].callee == function && facts->edges[i].calls > most) {
+            most = facts->edges[i].calls;
+            caller = facts->edges[i].caller;
+        }
+    for (size_t i = 0; i < facts->pair_count; i++)
+        if (facts->pairs[i].entry == function && facts->pairs[i].calls > most) {
+            most = facts->pairs[i].calls;
+            caller = facts->pairs[i].holder;
+        }
+    return caller;
+}
+
+/* The function of the application below which a library function takes its time, + 1; 0: none. */
+static uint32_t find_holder(const struct call_facts *facts, uint32_t hot)
+{
+    uint32_t best = 0;
+    for (uint32_t f = 0; f < facts->function_count; f++)
+        if (facts->functions[f].held > (best ? facts->functions[best - 1].held : 0))
+            best = f + 1;
+    return best && best != hot && facts->functions[best - 1].held > facts->functions[hot - 1].own / 2 ? best
+                                                                                                      : 0;
+}
+
+/* ": 1,000 calls of 5 us each, most from main"; "" of functions that are called once. */
+static const char *describe_calls(struct lode_diagnosis *d, uint32_t hot)
+{
+    const struct call_function *function = &d->calls->functions[hot - 1];
+    uint32_t caller = find_caller(d->calls, hot);
+    if (caller == 0 && function->activity != LODE_ACTIVITY_OWN)
+        caller = find_holder(d->calls, hot);
+    if (function->calls < 2)
+        return "";
+    return lode_say(d, ": %s of %s each%s%s", LODE_COUNTED(function->calls, "call", "calls"),
+                    lode_call_amount(d, (double)function->own / (double)function->calls),
+                    caller ? ", most from " : "", caller ? lode_call_name(d, caller) : "");
 }
 
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
@@ -46,7 +92,8 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "hot-spot", .confidence = LODE_SURE}};
     const char *name = lode_call_name(d, hot);
     draft.statement.function = name;
-    draft.statement.text = lode_say(d, "%s has %.1f%% of the running time itself.", name, 100 * own / all);
+    draft.statement.text = lode_say(d, "%s has %.1f%% of the running time itself%s.", name, 100 * own / all,
+                                    describe_calls(d, hot));
     lode_call_show_callers(
         d,
         lode_add_evidence(&draft, lode_say(d, "%s of %s", lode_call_amount(d, own), lode_call_amount(d, all)),

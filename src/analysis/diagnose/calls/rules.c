@@ -16,7 +16,8 @@ static const struct rule *const items[] = {
     &lode_call_rule_herd,        &lode_call_rule_oversubscribed, &lode_call_rule_processes,
     &lode_call_rule_loading,     &lode_call_rule_mapping,        &lode_call_rule_exceptions,
     &lode_call_rule_preparing,   &lode_call_rule_busy_wait,      &lode_call_rule_cache,
-    &lode_call_rule_growth,      &lode_call_rule_omp_calls,      &lode_call_rule_startup,
+    &lode_call_rule_growth,      &lode_call_rule_omp_calls,      &lode_call_rule_hand_over,
+    &lode_call_rule_barrier,     &lode_call_rule_large_blocks,   &lode_call_rule_startup,
     &lode_call_rule_repeated,    &lode_call_rule_hot_spot};
 
 static const char *const reasons[CALL_NEED_COUNT] = {
