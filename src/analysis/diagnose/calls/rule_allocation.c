@@ -2,8 +2,9 @@
 /*
  * churn: a function allocates memory at least 100,000 times, and 10 times in each of its calls.
  * What that costs cannot be told: recording a call takes longer. Possible, no gain.
- * large-blocks: freeing takes 100 us or more each time, 8 times or more, for more than 2 %: blocks go
- * back to the system, and their pages have to come again. Possible; page faults are not in the gain.
+ * large-blocks: freeing takes 100 us or more each time, 8 times or more, for more than 2 %: blocks
+ * go back to the system, and their pages have to come again. Possible; page faults are not in the
+ * gain.
  * allocation: allocating and freeing takes more than 5 % of the run time, in calls of 2 us or more
  * on average. Gain: share of the run. Likely.
  */

@@ -3,8 +3,8 @@
  * What the numbers of calls say.
  * busy-wait: while other threads work, a function calls a short one 1,000 times or more in each
  * of its calls, and its name, or the other's, says that it waits; or a thread gives the
- * processor away 10,000 times or more. 10 % of what processors could do. Or a function that waits by
- * its name calls nothing, for 20 us or more: 20 %.
+ * processor away 10,000 times or more. 10 % of what processors could do. Or a function that waits
+ * by its name calls nothing, for 20 us or more: 20 %.
  * cache: a function that is a cache by its name calls another in 90 % of its calls. 20 % of the
  * run.
  * rising: calls of a function get longer in proportion to their number below one call, over
