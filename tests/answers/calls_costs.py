@@ -247,7 +247,35 @@ def piped(blocked):
     return main_with(fill)
 
 
+def bytewise(count):
+    """A thread reads byte by byte what another writes in few long calls."""
+    reader, writer = Thread(101, pid=100), Thread(102, pid=100)
+    with reader.call("main"):
+        for _ in range(count):
+            with reader.call("read_line"):
+                reader.work("read", 4)
+            reader.work("compute", 2)
+    with writer.call("producer"):
+        for _ in range(20):
+            writer.wait("write", count * 6 / 20)
+    return [reader, writer]
+
+
+def frames(name):
+    """Short work, and sleep that does not make up for it."""
+    def fill(thread):
+        for i in range(50):
+            thread.work("draw", 1000 + i * 37 % 200)
+            with thread.call("wait_frame"):
+                thread.wait(name, 15000 + i * 91 % 700)
+    return main_with(fill)
+
+
 COSTS = [
+    ("small I/O beside long calls", bytewise(30000), {"small-io"}, set(), {"function": "read_line"}),
+    ("sleep: between frames", frames("usleep"), {"sleep"}, set()),
+    ("sleep: until a time", frames("clock_nanosleep"), set(), set()),
+    ("threads: with much work each", threads_for_items(200, 2000), {"one-by-one"}, set()),
     ("hand-over", meetings("pthread_cond_wait", 12000, 20, 5), {"hand-over"}, set(), {"function": "exchange", "gain": 80}),
     ("hand-over: long waits", meetings("pthread_cond_wait", 500, 500, 2000), {"alternation"}, set()),
     ("barrier", meetings("pthread_barrier_wait", 2000, 40, 20), {"barrier"}, set(), {"function": "exchange"}),

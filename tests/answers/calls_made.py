@@ -14,7 +14,7 @@ LIBRARY = ("socket", "writev", "timerfd_create", "fsync", "pthread_mutex_lock", 
            "pthread_barrier_wait", "malloc", "free", "write", "read", "usleep", "poll", "qsort", "GOMP_parallel", "GOMP_barrier", "MPI_Init", "MPI_Allreduce",
            "MPI_Send", "waitpid", "sprintf", "strlen", "sched_yield", "calloc", "std::mutex::lock", "std::mutex::unlock",
            "std::condition_variable::wait", "popen", "pclose", "dlopen", "dlclose", "mmap", "munmap", "__cxa_allocate_exception", "regcomp",
-           "pthread_create", "fdatasync", "GOMP_loop_dynamic_next", "send", "recv")
+           "pthread_create", "fdatasync", "clock_nanosleep", "GOMP_loop_dynamic_next", "send", "recv")
 
 
 class Thread:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Compares what `lode diagnose` says a cause is worth with what its repair brings: bounds.py --lode PROGRAM SOURCES RECORDINGS [--runs N].
-Both variants of each program (-DFIX repairs it) are built without tracing and run by turns; the gain is that of the shortest run times. The table
+Compares what `lode diagnose` says a cause is worth with what its repair brings: bounds.py --lode PROGRAM SOURCES RECORDINGS [--runs N] [--all].
+Both variants of each program whose first statement has a bound (-DFIX repairs it) are built without tracing and run by turns; the gain is that of the shortest run times. The table
 has the first statement of the recording (record.sh), whether its size is a bound, and the gain. A bound that the gain exceeds by more than 5 % of
 the run time is marked.
 """
@@ -47,13 +47,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--all", action="store_true", help="statements without a bound, too")
     parser.add_argument("sources", type=Path)
     parser.add_argument("recordings", type=Path)
     options = parser.parse_args()
-    for source in sorted(options.sources.glob("[pq][0-9]*.c*")):
+    for source in sorted(options.sources.glob("[pqr][0-9]*.c*")):
         recording = options.recordings / source.stem
         found = first_statement(options.lode, recording) if recording.is_dir() else None
-        if found is None or found["gain_percent"] is None:
+        if found is None or found["gain_percent"] is None or not (found["is_bound"] or options.all):
             continue
         measured = gain(source, options.runs)
         is_exceeded = found["is_bound"] and measured > found["gain_percent"] + NOISE

@@ -18,11 +18,11 @@ build() { # SOURCE PROGRAM OPTION...
     "${compiler[@]}" -O2 -g -pg "${omp[@]}" -w "${@:3}" "$1" -o "bin/$2" -lpthread -ldl
 }
 
-for source in "$folder"/[pkqh][0-9]*.c*; do
+for source in "$folder"/[pkqhrg][0-9]*.c*; do
     name=$(basename "${source%.*}")
     [ $# = 0 ] || [[ " $* " == *" $name "* ]] || continue
     build "$source" "$name"
-    case $name in [pq]*) build "$source" "${name}_fix" -DFIX ;; esac
+    case $name in [pqr]*) build "$source" "${name}_fix" -DFIX ;; esac
     rm -rf "rec/$name"
     timeout 120 "${first[@]}" uftrace record -E linux:schedule -d "rec/$name" "bin/$name" >/dev/null 2>"rec/$name.err" || echo "$name: status $?"
 done

@@ -112,15 +112,19 @@ static const struct call_pair *find_joining(const struct call_facts *facts)
 static double find_lives(const struct call_facts *facts, size_t *count)
 {
     double lives = 0;
+    uint64_t end = 0;
     *count = 0;
-    for (size_t i = 0; i < facts->track_count; i++) {
+    for (size_t i = 0; i < facts->track_count; i++) { /* thread ids rise */
         const struct call_track *track = &facts->tracks[i];
         if (track->pid == track->tid)
             continue;
+        if (track->begin < end)
+            return 0;
         ++*count;
         lives += (double)(track->end - track->begin);
+        end = track->end;
     }
-    return facts->slot_count == 1 ? lives : 0;
+    return lives;
 }
 
 static lode_status run_one_by_one(struct lode_diagnosis *d, lode_error *error)

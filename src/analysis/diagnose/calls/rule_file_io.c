@@ -92,12 +92,13 @@ static lode_confidence judge(struct lode_diagnosis *d, const struct io *io)
     return io->is_beside ? LODE_POSSIBLE : LODE_LIKELY;
 }
 
-static lode_status state(struct lode_diagnosis *d, const struct io *io, const char *id, lode_error *error)
+static lode_status state(struct lode_diagnosis *d, const struct io *io, const char *id,
+                         lode_confidence confidence, lode_error *error)
 {
     const struct call_pair *best = io->place.best;
     bool is_small = id[0] == 's';
     const char *basis = lode_call_basis(d, "the run time");
-    struct draft draft = {.statement = {.id = id, .confidence = judge(d, io)}};
+    struct draft draft = {.statement = {.id = id, .confidence = confidence}};
     lode_call_gain(&draft, io->corrected);
     draft.statement.function = lode_call_name(d, best->holder);
     draft.statement.text =
@@ -107,6 +108,8 @@ static lode_status state(struct lode_diagnosis *d, const struct io *io, const ch
             : lode_say(d, "File I/O takes %.0f%% of %s, %s in %s.", 100 * io->corrected, basis,
                        lode_call_most(&io->place), lode_call_pair_name(d, best));
     draft.statement.advice = is_small ? "Try to gather them in a buffer." : NULL;
+    if (is_small)
+        lode_add_explains(&draft, "file-io");
     lode_call_show_callers(
         d,
         lode_add_evidence(&draft,
@@ -129,7 +132,28 @@ static lode_status run_either(struct lode_diagnosis *d, bool is_for_small, lode_
     const struct call_pair *best = io.place.best;
     bool is_small =
         best->calls >= SMALL_CALLS && lode_call_pair_time(best) < SMALL_CALL * (double)best->calls;
-    return is_small == is_for_small ? state(d, &io, is_small ? "small-io" : "file-io", error) : LODE_OK;
+    return is_small == is_for_small ? state(d, &io, is_small ? "small-io" : "file-io", judge(d, &io), error)
+                                    : LODE_OK;
+}
+
+/* Many short calls that run, beside fewer that take longer: of a stream, too, one byte each is slow. */
+static lode_status run_small_beside(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct call_facts *facts = d->calls;
+    struct io io = {0};
+    double most = 0;
+    for (size_t i = 0; i < facts->pair_count; i++) {
+        const struct call_pair *pair = &facts->pairs[i];
+        double time = (double)pair->running - (double)pair->calls * (double)facts->cost;
+        if (pair->entry && pair->holder && facts->functions[pair->entry - 1].activity == LODE_ACTIVITY_FILE &&
+            pair->calls >= SMALL_CALLS && lode_call_pair_time(pair) < SMALL_CALL * (double)pair->calls &&
+            pair->blocked < pair->running / 3 && time > most) {
+            most = time;
+            io.place = (struct call_place){.time = time, .part = time, .calls = pair->calls, .best = pair};
+        }
+    }
+    io.share = io.corrected = most / lode_call_run(d);
+    return io.place.best && io.corrected > IO_MIN ? state(d, &io, "small-io", LODE_LIKELY, error) : LODE_OK;
 }
 
 static lode_status run_file(struct lode_diagnosis *d, lode_error *error)
@@ -139,7 +163,9 @@ static lode_status run_file(struct lode_diagnosis *d, lode_error *error)
 
 static lode_status run_small(struct lode_diagnosis *d, lode_error *error)
 {
-    return run_either(d, true, error);
+    LODE_TRY(run_either(d, true, error));
+    const struct draft *said = lode_find_statement(d, "small-io");
+    return said && said->statement.confidence != LODE_WEAK ? LODE_OK : run_small_beside(d, error);
 }
 
 const struct rule lode_call_rule_file_io = {"file-io", "file I/O takes more than 10% of the run time",

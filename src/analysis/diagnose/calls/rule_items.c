@@ -17,6 +17,7 @@
 #define THREADS_MIN 0.10
 #define PREPARE_MIN 0.10
 #define SHORT_LIFE  10e6  /* nanoseconds */
+#define ITEM_MAX    1e6   /* useful, of a thread: starting it takes a tenth of that or less */
 #define THROW_MIN   500.0 /* nanoseconds for each */
 
 enum {
@@ -140,7 +141,8 @@ static lode_status run_threads(struct lode_diagnosis *d, lode_error *error)
     double useful, lost = blame->serial + blame->nobody + blame->lost[WHY_OTHER];
     size_t count = count_short(d->calls, &useful);
     double share = fmax(lode_call_lost(d, lost), use.time / (d->run.run_time * 1e9));
-    if (use.best == NULL || count < THREADS_COUNT || use.calls < THREADS_COUNT || share <= THREADS_MIN)
+    if (use.best == NULL || count < THREADS_COUNT || use.calls < THREADS_COUNT || share <= THREADS_MIN ||
+        useful > ITEM_MAX * (double)count)
         return LODE_OK;
     struct draft draft = begin(d, "threads", fmin(1, share), use.best->holder);
     draft.statement.text = lode_say(

@@ -2,7 +2,7 @@
 /*
  * sleep: threads that also work sleep, and processors are idle meanwhile for more than 10 % of what
  * they could do. Guard: threads that only sleep and tell others are timers or clients; sleeps that
- * are shorter after more work keep a beat, such as that of a display.
+ * are shorter after more work, or end at a given time, keep a beat, such as that of a display.
  * Gain: what is lost to sleeping, of all that processors could do; it accounts for that. Whether
  * there is something to wait for instead cannot be told: possible.
  */
@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define SLEEP_MIN   0.10
 #define BEAT_MAX    (-0.7) /* correlation of sleep and work */
@@ -38,13 +39,21 @@ static bool keeps_beat(const struct call_beat *beat)
     return ss > 0 && ww > 0 && both / sqrt(ss * ww) < BEAT_MAX;
 }
 
+/* Whether it sleeps until a time, as loops do that keep a beat. */
+static bool is_absolute(struct lode_diagnosis *d, const struct call_pair *pair)
+{
+    const char *name = pair->entry ? lode_call_name(d, pair->entry) : "";
+    return pair->calls >= BEATS_MIN &&
+           (strcmp(name, "clock_nanosleep") == 0 || strstr(name, "sleep_until") != NULL);
+}
+
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     const struct call_facts *facts = d->calls;
     double share = lode_call_lost(d, facts->blame->lost[WHY_SLEEP]);
     const struct call_loss *loss = lode_call_loss(d, WHY_SLEEP);
     const struct call_pair *pair = loss ? find_pair(facts, loss) : NULL;
-    if (pair == NULL || share <= SLEEP_MIN || keeps_beat(&pair->beat))
+    if (pair == NULL || share <= SLEEP_MIN || keeps_beat(&pair->beat) || is_absolute(d, pair))
         return LODE_OK;
     struct draft draft = {.statement = {.id = "sleep", .confidence = LODE_POSSIBLE}};
     const char *name = lode_call_pair_name(d, pair);
