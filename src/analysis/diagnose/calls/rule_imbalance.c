@@ -107,6 +107,8 @@ static lode_status state(struct lode_diagnosis *d, const struct call_group *grou
             excess->function);
     lode_add_explains(&draft, group->kind == GROUP_RANKS ? "mpi" : "omp-imbalance");
     lode_add_explains(&draft, "efficiency");
+    if (group->kind == GROUP_OPENMP)
+        lode_add_explains(&draft, "serial");
     return lode_add_statement(d, &draft, error);
 }
 

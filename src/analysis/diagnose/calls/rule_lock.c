@@ -8,8 +8,9 @@
  * if threads were pre-empted, so much of the work that the lock were in use half of the time on an
  * idle machine. Otherwise holders were pre-empted, and nothing is said but a note.
  * Gain: what processors that are idle meanwhile could do, of all that processors could; at most the
- * share of the time that threads wait: a bound. Likely. What is done while locks are held is said,
- * if it waits: for files, the network, or by sleeping.
+ * share of the time that threads wait. It accounts for that: what taking a lock and waking threads
+ * cost is not in it. Likely. What is done while locks are held is said, if it waits: for files, the
+ * network, or by sleeping.
  */
 #include "analysis/diagnose/calls/sweep.h"
 
@@ -132,7 +133,7 @@ static lode_status state(struct lode_diagnosis *d, const struct use *use, double
     find_users(d, users);
     if (users[0] == NULL)
         return LODE_OK;
-    struct draft draft = {.statement = {.id = "lock", .confidence = LODE_LIKELY, .is_bound = 1}};
+    struct draft draft = {.statement = {.id = "lock", .confidence = LODE_LIKELY}};
     const char *first = lode_call_name(d, users[0]->holder);
     bool has_second = users[1] && users[1]->holder != users[0]->holder &&
                       (double)waiting_of(d->calls, users[1]) > 0.2 * use->waiting;
