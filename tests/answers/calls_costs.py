@@ -261,7 +261,7 @@ def bytewise(count):
     return [reader, writer]
 
 
-def frames(name):
+def steady(name):
     """Short work, and sleep that does not make up for it."""
     def fill(thread):
         for i in range(50):
@@ -273,8 +273,8 @@ def frames(name):
 
 COSTS = [
     ("small I/O beside long calls", bytewise(30000), {"small-io"}, set(), {"function": "read_line"}),
-    ("sleep: between frames", frames("usleep"), {"sleep"}, set()),
-    ("sleep: until a time", frames("clock_nanosleep"), set(), set()),
+    ("sleep: between frames", steady("usleep"), {"sleep"}, set()),
+    ("sleep: until a time", steady("clock_nanosleep"), set(), set()),
     ("threads: with much work each", threads_for_items(200, 2000), {"one-by-one"}, set()),
     ("hand-over", meetings("pthread_cond_wait", 12000, 20, 5), {"hand-over"}, set(), {"function": "exchange", "gain": 80}),
     ("hand-over: long waits", meetings("pthread_cond_wait", 500, 500, 2000), {"alternation"}, set()),

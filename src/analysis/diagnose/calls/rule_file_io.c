@@ -136,7 +136,7 @@ static lode_status run_either(struct lode_diagnosis *d, bool is_for_small, lode_
                                     : LODE_OK;
 }
 
-/* Many short calls that run, beside fewer that take longer: of a stream, too, one byte each is slow. */
+/* Many short calls that run, beside fewer that take longer; of streams, too. */
 static lode_status run_small_beside(struct lode_diagnosis *d, lode_error *error)
 {
     const struct call_facts *facts = d->calls;
