@@ -230,7 +230,7 @@ def check_database(tap, lode, store, scratch, has_go, metrics):
 
 def check_recording(tap, lode, store, scratch, has_go):
     label = store.parent.name if store.name == "uftrace.data" else "/".join(store.parts[-2:])
-    answer = lode.json("top", store, "--limit", "0")
+    answer = lode.json("top", store, "--limit", "0", "--sched")
     times, calls = defaultdict(lambda: [0.0, 0.0, 0, 0]), defaultdict(lambda: [0.0, 0.0, 0, 0])
     for row in answer["rows"]:
         item = times[row["name"]]

@@ -246,5 +246,6 @@ int main(int count, char **arguments)
         free_lines();
         return 0;
     }
+    correct_skips();
     return cmocka_run_group_tests_name("activity", tests, NULL, NULL);
 }

@@ -343,5 +343,6 @@ int main(void)
         cmocka_unit_test(threads_fill_the_batches_of_real_stores),
         cmocka_unit_test(threads_come_from_a_pool),
     };
+    correct_skips();
     return cmocka_run_group_tests_name("scan threads", tests, NULL, NULL);
 }
