@@ -188,7 +188,7 @@ class Endless:
         tap.check(self.has_begun, f"{title}: it had begun to write", ended.describe())
         tap.check(ended.status != 0 and not ended.late, f"{title}: the job ends with an error", ended.describe())
         # The MPI library may abort the task that writes as soon as it misses another one: nobody can clean up then.
-        is_aborted = any("task 0: Aborted" in line for line in ended.describe())
+        is_aborted = "task 0: Aborted" in ended.err
         tap.check(not names or (is_aborted and names == [PARTIAL]), f"{title}: no output, complete or not", [*names, *ended.describe()])
         tap.check(left is True, f"{title}: no processes, no shared memory, no temporary files", [left])
         tap.note(f"{title}: {ended.seconds:.1f} s")
