@@ -3,6 +3,7 @@
  * Answers about binaries: what another process says is checked like a file; processes that crash,
  * lie or do not exist are no answer; where binaries are looked for.
  */
+#include "corpus.h"
 #include "format/hpcrun/binary.h"
 #include "format/hpcrun/hpcrun.h"
 #include "format/hpcrun/module_file.h"
@@ -264,5 +265,6 @@ int main(void)
         cmocka_unit_test(processes_that_fail_are_findings),
         cmocka_unit_test(endless_answers_are_cut),
     };
+    correct_skips();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
