@@ -11,8 +11,8 @@
 bool corpus_path(char *buffer, size_t capacity, const char *name);
 
 /*
- * To be called before tests of which some may skip: cmocka prints "not ok # SKIP", which Meson counts
- * as a failure.
+ * To be called before tests of which some may skip: cmocka prints "not ok # SKIP", which Meson
+ * counts as a failure.
  */
 void correct_skips(void);
 
