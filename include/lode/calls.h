@@ -72,7 +72,7 @@ typedef struct lode_track_row {
     uint64_t total; /* of its outermost calls */
     uint64_t out;   /* off-CPU in them; a part of the total unless that is running time */
     uint64_t events, repairs;
-    uint64_t begin, end; /* times of its first and last event; 0 and 0 if it has none */
+    uint64_t begin, end; /* its first and last event, on the clock of its times; 0 and 0: none */
 } lode_track_row;
 
 typedef struct lode_calls lode_calls;

@@ -98,8 +98,13 @@ static lode_status report_events(struct run *run, uint64_t events, uint64_t *lef
 static lode_status hand_on(const struct lode_pass *pass, unsigned worker, lode_track_row *row,
                            const lode_event *events, size_t count, lode_error *error)
 {
+    if (count == 0)
+        return LODE_OK;
+    if (row->events == 0)
+        row->begin = events[0].time;
     row->events += count;
-    return count > 0 ? pass->take(pass->user, worker, events, count, error) : LODE_OK;
+    row->end = events[count - 1].time;
+    return pass->take(pass->user, worker, events, count, error);
 }
 
 /* Passes the output of the first slicer to the consumer. */
@@ -107,11 +112,6 @@ static lode_status process(const struct run *run, unsigned worker, lode_track_ro
                            const lode_event *events, size_t count, lode_error *error)
 {
     struct worker *self = &run->workers[worker];
-    if (count == 0)
-        return LODE_OK;
-    if (row->events == 0)
-        row->begin = events[0].time;
-    row->end = events[count - 1].time;
     LODE_TRY(lode_off_cpu_take(&self->off_cpu, &events, &count, error));
     LODE_TRY(lode_slicer_push(&self->inner, events, count, &events, &count, error));
     return hand_on(run->pass, worker, row, events, count, error);

@@ -17,7 +17,7 @@
 
 /* ---- stores ---- */
 
-static int is_database(const char *path)
+int side_is_database(const char *path)
 {
     lode_store_kind kind;
     return lode_store_probe(path, &kind, NULL) == LODE_OK && kind == LODE_STORE_DATABASE;
@@ -388,7 +388,7 @@ int side_open(side_set *set, const invocation *call, const char *const *paths, s
     set->shared.metrics.count = 0;
     /* Off-CPU time is a call in databases that are built from recordings. */
     for (size_t i = 0; i < count; i++)
-        set->shared.sched |= is_database(paths[i]);
+        set->shared.sched |= side_is_database(paths[i]);
     set->runs = alloc_array(count, sizeof *set->runs);
     for (size_t i = 0; i < count && status == EXIT_DONE; i++)
         status = run_open(set, call, &set->runs[i], paths[i]);

@@ -71,6 +71,8 @@ int side_use_statistic(side_set *set, lode_comparison *comparison, size_t base_r
 
 /* Whether all runs are recordings with off-CPU time. */
 int side_have_sched(const side_set *set);
+/* Whether there is a database. */
+int side_is_database(const char *path);
 /* Whether all runs are of one kind. */
 int side_has_only(const side_set *set, lode_store_kind kind);
 

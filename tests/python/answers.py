@@ -189,14 +189,18 @@ def test_trace_stores(tests):
 
 
 def test_comparison(tests):
-    """Pairs of databases that measured the same."""
+    """Pairs of databases that measured the same, and of recordings with off-CPU time and without."""
     found = [tests.folder / "demo" / "solver"] + [path for path in support.databases() if "loops-cputime" in path.name]
-    for base, new in tests.share.of(list(zip(found, found[1:] + found[:1]))):
+    pairs = tests.share.of(list(zip(found, found[1:] + found[:1])))
+    recordings = {path.parent.name: path for path in support.recordings()}
+    pairs += [(tests.folder / "demo" / "thumbs", tests.folder / "demo" / "thumbs")]
+    pairs += [(recordings[a], recordings[b]) for a, b in (("mt", "n_mt"), ("exc", "n_exc")) if a in recordings and b in recordings]
+    for base, new in pairs:
         case = Case(tests, base)
         answer = tests.ask("compare", base, new, "--all", "--limit", 0)
         if answer is None:
             continue
-        mine = lode.compare(base, new)
+        mine = lode.compare(base, new, names="simple" if base.name in ("thumbs", "uftrace.data") else "full")
         total = answer["metrics"][0]
         case.equal("totals", list(mine.totals), [total["base"], total["new"]])
         case.equal("matched", [100 * share for share in mine.matched], [total["matched_base_percent"], total["matched_new_percent"]])

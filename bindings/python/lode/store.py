@@ -500,14 +500,17 @@ def build(recordings, output, force=False, strict=False, trace="full", title=Non
 
 
 def compare(base, new, metric=None, by="function", names="full", threads=0, progress=None):
-    """Compares two stores, or paths of them: what `lode compare` prints."""
+    """Compares two stores, or paths of them: what `lode compare` prints. Recordings have the metrics "time" and "running"."""
     stores = [side if isinstance(side, Store) else open(side, threads, progress) for side in (base, new)]
-    metrics = [(metric,) if isinstance(store, Database) else () for store in stores]
-    if metric is None and all(isinstance(store, Database) for store in stores):
-        metrics[1] = (stores[0]._need_cost().name,)  # the default of base
+    databases = [store for store in stores if isinstance(store, Database)]
+    wanted = [{"metric": metric} if store in databases else {"sched": True} for store in stores]
+    if metric is None and len(databases) == 2:
+        wanted[1] = {"metric": stores[0]._need_cost().name}  # the default of base
+    elif not databases:
+        wanted = [{"metric": metric or ("running" if all(store._info["sched"] for store in stores) else "time")}] * 2
 
     def costs_of():
-        return [store._cost(*arguments, threads=threads, progress=progress) for store, arguments in zip(stores, metrics)]
+        return [store._cost(**options, threads=threads, progress=progress) for store, options in zip(stores, wanted)]
     costs = costs_of()
     units = [unit_of(cost.name) for cost in costs]
     scales = [1e-9 if unit == "nanoseconds" and units[0] != units[1] else 1.0 for unit in units]

@@ -270,6 +270,7 @@ static bool put_recording(PyObject *dict, const lode_recording *recording)
     return lp_put(dict, "format", lp_text(lode_recording_format(recording))) &&
            lp_put(dict, "utc_offset", PyLong_FromLongLong(lode_recording_utc_offset(recording))) &&
            lp_put(dict, "requests", PyBool_FromLong(lode_recording_has_requests(recording))) &&
+           lp_put(dict, "sched", PyBool_FromLong(lode_recording_has_sched(recording))) &&
            lp_put(dict, "tracks", PyLong_FromUnsignedLong(lode_recording_track_count(recording)));
 }
 

@@ -121,17 +121,11 @@ typedef struct exact_metrics {
     int has_calls;
 } exact_metrics;
 
-static int is_database(const char *path)
-{
-    lode_store_kind kind;
-    return lode_store_probe(path, &kind, NULL) == LODE_OK && kind == LODE_STORE_DATABASE;
-}
-
 static void find_exact(exact_metrics *exact, const char *const *paths, size_t count)
 {
     size_t databases = 0;
     for (size_t i = 0; i < count; i++)
-        databases += (size_t)is_database(paths[i]);
+        databases += (size_t)side_is_database(paths[i]);
     if (databases == 0) {
         exact->time = SIDE_RUNNING_OR_TIME;
         exact->has_calls = 1;

@@ -137,23 +137,20 @@ static lode_status run_either(struct lode_diagnosis *d, bool is_for_small, lode_
 }
 
 /* Many short calls that run, beside fewer that take longer; of streams, too. */
-static lode_status run_small_beside(struct lode_diagnosis *d, lode_error *error)
+static struct io find_beside(const struct lode_diagnosis *d)
 {
     const struct call_facts *facts = d->calls;
     struct io io = {0};
-    double most = 0;
     for (size_t i = 0; i < facts->pair_count; i++) {
         const struct call_pair *pair = &facts->pairs[i];
         double time = (double)pair->running - (double)pair->calls * (double)facts->cost;
         if (pair->entry && pair->holder && facts->functions[pair->entry - 1].activity == LODE_ACTIVITY_FILE &&
             pair->calls >= SMALL_CALLS && lode_call_pair_time(pair) < SMALL_CALL * (double)pair->calls &&
-            pair->blocked < pair->running / 3 && time > most) {
-            most = time;
+            pair->blocked < pair->running / 3 && time > io.place.time)
             io.place = (struct call_place){.time = time, .part = time, .calls = pair->calls, .best = pair};
-        }
     }
-    io.share = io.corrected = most / lode_call_run(d);
-    return io.place.best && io.corrected > IO_MIN ? state(d, &io, "small-io", LODE_LIKELY, error) : LODE_OK;
+    io.share = io.corrected = io.place.time / lode_call_run(d);
+    return io;
 }
 
 static lode_status run_file(struct lode_diagnosis *d, lode_error *error)
@@ -164,8 +161,16 @@ static lode_status run_file(struct lode_diagnosis *d, lode_error *error)
 static lode_status run_small(struct lode_diagnosis *d, lode_error *error)
 {
     LODE_TRY(run_either(d, true, error));
-    const struct draft *said = lode_find_statement(d, "small-io");
-    return said && said->statement.confidence != LODE_WEAK ? LODE_OK : run_small_beside(d, error);
+    struct draft *said = lode_find_statement(d, "small-io");
+    struct io beside = find_beside(d);
+    if (beside.place.best == NULL || beside.corrected <= IO_MIN)
+        return LODE_OK;
+    if (said == NULL)
+        return state(d, &beside, "small-io", LODE_LIKELY, error);
+    /* Short calls that run are slow on streams as well. */
+    if (said->statement.confidence == LODE_WEAK)
+        said->statement.confidence = LODE_LIKELY;
+    return LODE_OK;
 }
 
 const struct rule lode_call_rule_file_io = {"file-io", "file I/O takes more than 10% of the run time",

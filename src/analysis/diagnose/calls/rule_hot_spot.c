@@ -8,7 +8,6 @@
 #include "analysis/diagnose/calls/facts.h"
 
 #include "base/count.h"
-#include <math.h>
 
 #define HOT_MIN 0.20
 
