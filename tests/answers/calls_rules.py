@@ -177,25 +177,23 @@ def many_waits(count, waits):
     return threads
 
 
-def seconds_of(lode, path):
-    """Processor time of a diagnosis, the shorter of two."""
+def seconds_of(lode, command, path):
+    """Processor time of a command, the shortest of three."""
     best = None
-    for _ in range(2):
+    for _ in range(3):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([lode, "diagnose", "--threads", "1", path], capture_output=True, check=True)
+        subprocess.run([lode, command, "--threads", "1", path], capture_output=True, check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        best = took if best is None else min(best, took)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        best = spent if best is None else min(best, spent)
     return best
 
 
-def as_many_waits_of_more_threads_take_as_long(tap, lode, folder):
-    times = []
-    for count, waits in ((250, 160), (4000, 10)):
-        write(folder / f"waits-{count}", many_waits(count, waits), processors=9999)
-        times.append(seconds_of(lode, folder / f"waits-{count}"))
-    # Files are opened for each thread; a loop over threads at each change would take a hundred times as long.
-    tap.check(times[1] < 12 * times[0], "as many waits of more threads take as long", times)
+def waits_of_many_threads_take_little_time(tap, lode, folder):
+    write(folder / "threads", many_waits(4000, 40), processors=9999)
+    times = [seconds_of(lode, command, folder / "threads") for command in ("top", "diagnose")]
+    # Measured: 1.5 times as long as `top`; 4.4 times with a loop over threads at each change.
+    tap.check(times[1] < 2.5 * times[0], "waits of many threads take little time", times)
 
 
 def left_out_waits_are_said(tap, lode, folder):
@@ -219,7 +217,7 @@ def main():
         texts_name_the_largest(tap, options.lode, Path(name))
         damaged_files_are_said(tap, options.lode, Path(name))
         damaged_recordings_do_not_end_it(tap, options.lode, Path(name))
-        as_many_waits_of_more_threads_take_as_long(tap, options.lode, Path(name))
+        waits_of_many_threads_take_little_time(tap, options.lode, Path(name))
         left_out_waits_are_said(tap, options.lode, Path(name))
     return tap.finish()
 

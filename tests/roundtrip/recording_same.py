@@ -103,7 +103,7 @@ def judged(lode, target, listed=()):
     status, text = Uftrace.run("report", target)
     if status != 0:
         return [f"uftrace ends with {status}: {text[-300:]}"]
-    top = rows(lode, "top", target, "--by", "symbol", "--limit", "0")
+    top = rows(lode, "top", target, "--sched", "--by", "symbol", "--limit", "0")
     ours = by_name((row["name"], (row["calls"], row["total_ns"], row["self_ns"])) for row in top)
     theirs = by_name((name, (calls, *total, *own)) for name, (calls, total, own) in printed(text).items())
     problems = []
