@@ -196,9 +196,10 @@ def test_import(tests):
         best.append((float(words[0]), float(words[1])))
         if words[2:] != ["False", "False"]:
             tests.check(False, "no other package is imported", words)
-    theirs, mine = min(first for first, _ in best), min(second for _, second in best)
+    # Both in one process: whatever else the machine does slows both.
+    theirs, mine = min(best, key=lambda pair: pair[1] / pair[0])
     tests.tap.note(f"import ctypes {theirs * 1000:.2f} ms, import lode {mine * 1000:.2f} ms of processor time")
-    tests.check(mine < 6 * theirs + 0.002 or "LD_PRELOAD" in os.environ, "import lode is as light as import ctypes", [f"{mine} s, {theirs} s"])
+    tests.check(mine < 8 * theirs or "LD_PRELOAD" in os.environ, "import lode is as light as import ctypes", [f"{mine} s, {theirs} s"])
 
 
 if __name__ == "__main__":

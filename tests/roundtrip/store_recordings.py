@@ -48,7 +48,7 @@ def means(stored, module, name):
 
 def compare(lode, source, store):
     """Complaints."""
-    wanted, found = (rows(lode, "top", side, "--by", "symbol", "--names", "full", "--limit", "0") for side in (source, store))
+    wanted, found = (rows(lode, "top", side, "--sched", "--by", "symbol", "--names", "full", "--limit", "0") for side in (source, store))
     names = demangled({row["symbol"] or row["name"] for row in wanted})
     if len(wanted) != len(found):
         yield f"{len(found)} functions, not {len(wanted)}"

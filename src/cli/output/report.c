@@ -122,8 +122,11 @@ int report_error(const char *subject, const lode_error *error)
 int report_unwritten(const char *path, const lode_error *error)
 {
     struct stat status;
-    /* Who sent the signal knows; the exit status tells everybody else. */
-    if (error->status == LODE_ERR_CANCELLED && interrupt_is_due())
+    /*
+     * Who sent the signal knows; the exit status tells everybody else. A rank may miss what another
+     * one has removed.
+     */
+    if (interrupt_is_due())
         return EXIT_TROUBLE;
     if (error->status == LODE_ERR_ARGUMENT && stat(path, &status) == 0)
         return report(S_ISDIR(status.st_mode) ? "%s: already exists; use --force to replace it"
