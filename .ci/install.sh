@@ -51,7 +51,7 @@ cp -r "$source/examples" examples
 make -C examples CFLAGS="-std=c11 -Wall -Wextra -Wpedantic -Werror"
 lode=$(find "$folder/root" -path '*/bin/lode' -type f)
 LD_LIBRARY_PATH=$library python3 "$source/tests/doc/follow.py" --lode "$lode" \
-    --beside examples/top --beside examples/balance --beside examples/folded "$source/examples/README.md"
+    --beside examples/hottest --beside examples/slow --beside examples/write "$source/examples/README.md"
 
 # The program starts wherever the tree is moved to, without a word about where: with its library, its plug-ins and its manual pages.
 unset LD_LIBRARY_PATH LODE_PLUGINS MANPATH

@@ -18,7 +18,7 @@ LODE_BEGIN_DECLS
  * copies of it work.
  */
 #ifdef LODE_INTERNAL
-#include "model/views.h"
+#include "model/contents.h"
 #else
 typedef struct lode_block {
     uint64_t opaque[6];

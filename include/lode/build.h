@@ -4,7 +4,6 @@
 #define LODE_BUILD_H
 
 #include <lode/check.h>
-#include <lode/comm.h>
 #include <lode/pool.h>
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #ifndef LODE_CALLS_H
 #define LODE_CALLS_H
 
-#include <lode/match.h>
+#include <lode/name.h>
 #include <lode/pool.h>
 #include <lode/recording.h>
 

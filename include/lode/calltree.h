@@ -46,18 +46,14 @@ typedef struct lode_neighbour_row {
 typedef struct lode_neighbours lode_neighbours;
 
 /*
- * The callers or callees of all functions that a name means (lode/match.h), longest total first.
- * Of callers, the row is what the function in question took when called by them. Total counts
- * calls inside others of the same row once. LODE_NOT_FOUND if there is no such function. MT: any
- * thread.
+ * The callers or callees of all functions that a name means (lode/unstable/match.h), longest total
+ * first. Of callers, the row is what the function in question took when called by them. Total
+ * counts calls inside others of the same row once. LODE_NOT_FOUND if there is no such function.
+ * MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_neighbours_compute(lode_neighbours **out, const lode_calltree *tree,
                                                           const char *name, lode_neighbour which,
                                                           lode_error *error);
-/* The same for functions that were found before, in the tree of the same costs. MT: any thread. */
-LODE_API LODE_CHECKED lode_status lode_neighbours_of(lode_neighbours **out, const lode_calltree *tree,
-                                                     const lode_matches *matches, lode_neighbour which,
-                                                     lode_error *error);
 /* NULL is allowed. MT: one thread. */
 LODE_API void lode_neighbours_free(lode_neighbours *neighbours);
 /* MT: any thread. */

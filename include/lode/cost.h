@@ -73,11 +73,6 @@ LODE_API double lode_cost_total(const lode_cost *cost);
 LODE_API const lode_context *lode_cost_context(const lode_cost *cost, uint32_t id);
 LODE_API double lode_cost_inclusive(const lode_cost *cost, const lode_context *context);
 LODE_API double lode_cost_own(const lode_cost *cost, const lode_context *context);
-/*
- * About what one sample of a sampled metric costs, guessed from its values: many contexts have one
- * sample. 0 if too few values tell. MT: any thread.
- */
-LODE_API LODE_CHECKED lode_status lode_cost_period(const lode_cost *cost, double *period, lode_error *error);
 /* How many profiles, or trace lines, were added up. */
 LODE_API uint32_t lode_cost_profiles(const lode_cost *cost);
 /* For a time window: samples that begin in it, and seconds when threads did not run; else 0. */

@@ -20,9 +20,5 @@ typedef struct lode_distribution {
 /* All zero for no values. Sorts the values in place. MT: any thread. */
 LODE_API void lode_distribution_of(lode_distribution *out, double *values, size_t count);
 
-/* Counts values in bins of equal width from min to max. MT: any thread. */
-LODE_API void lode_histogram_of(uint64_t *bins, size_t bin_count, double min, double max,
-                                const double *values, size_t count);
-
 LODE_END_DECLS
 #endif

@@ -4,8 +4,8 @@
 #define LODE_HOTSPOT_H
 
 #include <lode/cost.h>
-#include <lode/kind.h>
-#include <lode/match.h>
+#include <lode/distribution.h>
+#include <lode/name.h>
 
 LODE_BEGIN_DECLS
 
@@ -18,7 +18,7 @@ typedef enum lode_group_by {
     /* as by line, but the cost of a function without lines is at the line of its definition */
     LODE_BY_SOURCE_LINE,
     LODE_BY_SYMBOL, /* functions with one name, module, address and location */
-    LODE_BY_KIND    /* functions of one lode_kind (lode/kind.h) */
+    LODE_BY_KIND    /* functions of one lode_kind (lode/unstable/kind.h) */
 } lode_group_by;
 
 typedef enum lode_hotspot_sort {
@@ -47,6 +47,7 @@ typedef struct lode_hotspot {
     /* by function or kind: how many there are; file, line, module: those of all, or not set */
     uint32_t functions;
     uint64_t kind; /* by kind: a lode_kind */
+    lode_group_by by;
 } lode_hotspot;
 
 typedef struct lode_hotspots lode_hotspots;
@@ -84,8 +85,26 @@ LODE_API size_t lode_hotspots_hidden(const lode_hotspots *hotspots);
 /* NULL if the index is out of range. MT: any thread. */
 LODE_API const lode_hotspot *lode_hotspots_at(const lode_hotspots *hotspots, size_t index);
 /* The name of a row for people, as in lode/name.h. MT: any thread. */
-LODE_API size_t lode_hotspot_label(const lode_hotspot *hotspot, lode_group_by by, char *buffer,
-                                   size_t capacity);
+LODE_API size_t lode_hotspot_label(const lode_hotspot *hotspot, char *buffer, size_t capacity);
+
+/* The contexts of a row, and how its costs spread over profiles. */
+typedef struct lode_hotspot_detail {
+    const lode_context *const *contexts; /* in the order of the tree */
+    size_t context_count;
+    /* of functions and symbols of a database, over profiles that have the metric; else all zero */
+    lode_distribution inclusive, exclusive;
+} lode_hotspot_detail;
+
+/*
+ * The detail of a row of hotspots of these costs; `selection` is that of the costs, or NULL. Rules
+ * for kinds must still be there. LODE_NOT_FOUND if the index is out of range. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_hotspots_detail(lode_hotspot_detail **out,
+                                                       const lode_hotspots *hotspots, size_t index,
+                                                       const lode_cost *cost, const lode_selection *selection,
+                                                       lode_error *error);
+/* NULL is allowed. MT: one thread. */
+LODE_API void lode_hotspot_detail_free(lode_hotspot_detail *detail);
 
 LODE_END_DECLS
 #endif

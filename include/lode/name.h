@@ -26,6 +26,11 @@ LODE_API size_t lode_demangle(const char *symbol, char *buffer, size_t capacity)
  * "app::run".
  */
 LODE_API size_t lode_simple_name(const char *symbol, char *buffer, size_t capacity);
+/* Functions to show and to hide: lode/unstable/match.h. */
+typedef struct lode_filter lode_filter;
+/* Rules for kinds of functions: lode/unstable/kind.h. */
+typedef struct lode_kind_rules lode_kind_rules;
+
 /* Forms of names. */
 typedef enum lode_name_form {
     LODE_NAME_FULL,   /* with parameters and template arguments: lode_function_label */
@@ -48,14 +53,6 @@ LODE_API size_t lode_context_label_as(const lode_context *context, lode_name_for
 LODE_API size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffer, size_t capacity);
 /* The last component of a path, as it is. Points into `path`. */
 LODE_API const char *lode_path_tail(const char *path);
-
-/*
- * Decodes the first character of UTF-8 text, of which `available` bytes are there. Returns its
- * length in bytes; 0 if it is not valid (then skip one byte) or there is nothing. Overlong forms
- * and surrogates are not valid. For programs that print names as they are in the files. MT: any
- * thread.
- */
-LODE_API size_t lode_utf8_decode(const char *bytes, size_t available, uint32_t *character);
 
 LODE_END_DECLS
 #endif

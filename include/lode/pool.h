@@ -7,6 +7,9 @@
 
 LODE_BEGIN_DECLS
 
+/* The ranks of a job: lode/unstable/comm.h. */
+typedef struct lode_comm lode_comm;
+
 typedef struct lode_pool lode_pool;
 
 /*

@@ -58,6 +58,12 @@ typedef struct lode_error {
     char text[416];  /* one sentence, without a newline, with the numbers involved */
 } lode_error;
 
+/*
+ * An error as one line for people: "profile.db at 0x40: the block is cut off". NUL-terminated, cut
+ * at `capacity` bytes; returns the length of the whole. MT: any thread.
+ */
+LODE_API size_t lode_error_text(const lode_error *error, char *buffer, size_t capacity);
+
 /* The name of a status, such as "corrupt". Never NULL. MT: any thread. */
 LODE_API const char *lode_status_name(lode_status status);
 
@@ -66,21 +72,12 @@ LODE_API const char *lode_status_name(lode_status status);
  * for 1.2.3.
  */
 #define LODE_VERSION_MAJOR  0
-#define LODE_VERSION_MINOR  1
+#define LODE_VERSION_MINOR  2
 #define LODE_VERSION_PATCH  0
 #define LODE_VERSION_NUMBER (LODE_VERSION_MAJOR * 10000 + LODE_VERSION_MINOR * 100 + LODE_VERSION_PATCH)
 
-/* The version of the library that is running, such as "0.1.0". MT: any thread. */
+/* The version of the library that is running, such as "0.2.0". MT: any thread. */
 LODE_API const char *lode_version(void);
-
-/*
- * The libraries that Lode uses: their names, such as "zlib", NULL past the last. The second writes
- * the version that is running, NUL-terminated and cut at `capacity` bytes, and returns the length
- * of the whole; of libdeflate, which does not say, the version that Lode was compiled with. MT: any
- * thread.
- */
-LODE_API const char *lode_library_name(uint32_t index);
-LODE_API size_t lode_library_version(uint32_t index, char *buffer, size_t capacity);
 
 /*
  * Reported during long work. `total` is 0 where it is not known. A non-zero return cancels the

@@ -12,7 +12,7 @@ LODE_BEGIN_DECLS
  * rest; copies of it work.
  */
 #ifdef LODE_INTERNAL
-#include "model/views.h"
+#include "model/contents.h"
 #else
 typedef struct lode_trace_line {
     uint32_t profile;

@@ -6,8 +6,8 @@
 #ifndef LODE_VALUES_H
 #define LODE_VALUES_H
 
-#include <lode/columns.h>
 #include <lode/selection.h>
+#include <lode/table.h>
 
 LODE_BEGIN_DECLS
 

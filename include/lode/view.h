@@ -3,7 +3,8 @@
 #ifndef LODE_VIEW_H
 #define LODE_VIEW_H
 
-#include <lode/match.h>
+#include <lode/cost.h>
+#include <lode/name.h>
 
 LODE_BEGIN_DECLS
 

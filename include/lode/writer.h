@@ -40,8 +40,8 @@ typedef struct lode_writer_options {
     }
 
 /* Begins a database that will be at `path`. MT: any thread. */
-LODE_API LODE_CHECKED lode_status lode_writer_create(lode_writer **out, const char *path,
-                                                     const lode_writer_options *options, lode_error *error);
+LODE_API LODE_CHECKED lode_status lode_writer_open(lode_writer **out, const char *path,
+                                                   const lode_writer_options *options, lode_error *error);
 /* Ends it: what was not finished is removed. NULL is allowed. MT: one thread. */
 LODE_API void lode_writer_close(lode_writer *writer);
 
@@ -57,7 +57,7 @@ LODE_API LODE_CHECKED lode_status lode_writer_add_scope(lode_writer *writer, con
                                                         lode_error *error);
 LODE_API LODE_CHECKED lode_status lode_writer_add_metric(lode_writer *writer, const char *name,
                                                          uint32_t *metric, lode_error *error);
-/* The metric under a scope; `id` names it in values. */
+/* The metric under a scope; `id`, which may be NULL, names it in values. */
 LODE_API LODE_CHECKED lode_status lode_writer_add_metric_scope(lode_writer *writer, uint32_t metric,
                                                                uint32_t scope, uint16_t *id,
                                                                lode_error *error);

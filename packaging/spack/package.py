@@ -8,7 +8,7 @@ class Lode(MesonPackage):
     """Reads the output of profilers and tracers (HPCToolkit databases, uftrace recordings, Zorka trace stores), verifies its
     integrity, and answers where the time went."""
 
-    # A release adds its address and checksum: version("0.1.0", url=..., sha256=...). Until then, "spack dev-build lode@main" in the
+    # A release adds its address and checksum: version("0.2.0", url=..., sha256=...). Until then, "spack dev-build lode@main" in the
     # directory of the sources, or "spack develop --path DIRECTORY lode@main" in an environment.
     version("main")
 

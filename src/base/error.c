@@ -3,6 +3,7 @@
 
 #include "lode_version.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,19 @@ lode_status lode_describe_errno(lode_error *error, const char *file, const char 
     if (error)
         error->os_errno = code;
     return status;
+}
+
+size_t lode_error_text(const lode_error *error, char *buffer, size_t capacity)
+{
+    const char *text = error->text[0] ? error->text : lode_status_name(error->status);
+    int length;
+    if (!error->file[0])
+        length = snprintf(buffer, capacity, "%s", text);
+    else if (error->offset == LODE_NO_OFFSET)
+        length = snprintf(buffer, capacity, "%s: %s", error->file, text);
+    else
+        length = snprintf(buffer, capacity, "%s at 0x%" PRIx64 ": %s", error->file, error->offset, text);
+    return (size_t)length;
 }
 
 const char *lode_status_name(lode_status status)

@@ -3,10 +3,10 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
-#include "option.h"
+#include "options/option.h"
 #include "output/out.h"
 
-#include <lode/lode.h>
+#include <lode/unstable.h>
 
 typedef struct command_spec command_spec;
 
@@ -42,31 +42,17 @@ struct command_spec {
     int (*run)(const invocation *call);
 };
 
-extern const command_spec command_info, command_check, command_top, command_tree, command_profiles,
-    command_search, command_replay, command_context, command_source, command_trace, command_dump,
-    command_build, command_compare, command_gate, command_scaling, command_convert, command_runs,
-    command_example, command_synth, command_help, command_version;
-
-/* What limits a run. */
-extern const command_spec command_diagnose, command_efficiency;
-
-/* Stores from stores. */
-extern const command_spec command_merge, command_slice;
-
-/* Stores in a browser. */
-extern const command_spec command_view, command_tui;
-
-/* Stores for other tools. */
-extern const command_spec command_export;
-
-/* Stores in SQL. */
-extern const command_spec command_sql;
-
-/* Pictures. */
-extern const command_spec command_flame;
+/* Every command of the table. */
+#define COMMAND_GROUP(title)
+#define COMMAND(name) extern const command_spec command_##name;
+#include "commands.def"
+#undef COMMAND
+#undef COMMAND_GROUP
 
 /* NULL past the last. */
 const command_spec *command_at(size_t index);
+/* The title of the group that begins with this command; NULL if none does. */
+const char *command_group_at(size_t index);
 /* NULL if there is none of that name. */
 const command_spec *command_find(const char *name);
 /* Runs a command with the arguments that follow its name; returns the exit status. */

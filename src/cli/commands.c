@@ -6,37 +6,59 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* In the order in which a person meets them. */
-static const command_spec *const commands[] = {
-    &command_info,   &command_check,    &command_diagnose, &command_efficiency, &command_top,
-    &command_tree,   &command_profiles, &command_compare,  &command_gate,       &command_scaling,
-    &command_search, &command_replay,   &command_context,  &command_source,     &command_trace,
-    &command_dump,   &command_build,    &command_convert,  &command_merge,      &command_slice,
-    &command_export, &command_runs,     &command_example,  &command_synth,      &command_flame,
-    &command_view,   &command_tui,      &command_sql,      &command_help,       &command_version,
+/* Commands, and titles of groups, which have no command. */
+static const struct entry {
+    const char *title;
+    const command_spec *command;
+} entries[] = {
+#define COMMAND_GROUP(title) {title, NULL},
+#define COMMAND(name)        {NULL, &command_##name},
+#include "commands.def"
+#undef COMMAND
+#undef COMMAND_GROUP
 };
-#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+#define ENTRY_COUNT (sizeof entries / sizeof entries[0])
+
+/* The entry of a command; ENTRY_COUNT past the last. */
+static size_t entry_at(size_t index)
+{
+    size_t i = 0;
+    for (; i < ENTRY_COUNT; i++)
+        if (entries[i].command && index-- == 0)
+            break;
+    return i;
+}
 
 const command_spec *command_at(size_t index)
 {
-    return index < COMMAND_COUNT ? commands[index] : NULL;
+    size_t entry = entry_at(index);
+    return entry < ENTRY_COUNT ? entries[entry].command : NULL;
+}
+
+const char *command_group_at(size_t index)
+{
+    size_t entry = entry_at(index);
+    return entry > 0 && entry < ENTRY_COUNT ? entries[entry - 1].title : NULL;
 }
 
 const command_spec *command_find(const char *name)
 {
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
+    const command_spec *command;
+    for (size_t i = 0; (command = command_at(i)); i++)
+        if (strcmp(command->name, name) == 0)
+            return command;
     return NULL;
 }
 
 int command_unknown(const char *name)
 {
-    const char *names[COMMAND_COUNT];
+    const char *names[ENTRY_COUNT];
+    const command_spec *command;
+    size_t count = 0;
     struct stat status;
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        names[i] = commands[i]->name;
-    const char *meant = suggest(name, names, COMMAND_COUNT);
+    for (; (command = command_at(count)); count++)
+        names[count] = command->name;
+    const char *meant = suggest(name, names, count);
     if (name[0] == '-')
         return report("unknown option '%s'; options come after the command (see 'lode help')", name);
     if (!meant && stat(name, &status) == 0 && S_ISDIR(status.st_mode))

@@ -152,14 +152,17 @@ int help_overview(out *o)
     const command_spec *command;
     const help_page *page = help_find("lode");
     out_print(o, "Usage: lode COMMAND [OPTION]... [STORE]\n\n");
-    print_description(o, page->description);
-    out_print(o, "\n");
-    out_heading(o, "Commands");
+    out_wrap(o, page->description[0], 0, 0, HELP_WIDTH);
     for (size_t i = 0; (command = command_at(i)); i++) {
         char term[64];
+        if (command_group_at(i)) {
+            out_print(o, "\n");
+            out_heading(o, command_group_at(i));
+        }
         snprintf(term, sizeof term, "  %s", command->name);
         print_term(o, term, help_find(command->name)->summary, 14);
     }
-    out_print(o, "\n'lode help COMMAND' shows the options and examples of a command.\n");
+    out_print(o, "\n'lode help COMMAND' shows the options and examples of a command.\n\n");
+    print_description(o, page->description + 1);
     return EXIT_DONE;
 }

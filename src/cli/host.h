@@ -8,9 +8,9 @@
 #ifndef CLI_HOST_H
 #define CLI_HOST_H
 
-#include "tally.h"
+#include "stores/tally.h"
 
-#include <lode/lode.h>
+#include <lode/unstable.h>
 
 /* A store that stays open; either a database or a recording. */
 typedef struct host_store {

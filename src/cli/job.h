@@ -4,7 +4,7 @@
 #define CLI_JOB_H
 
 #include "launcher.h"
-#include <lode/lode.h>
+#include <lode/unstable.h>
 
 extern const char *const job_choices[];
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
-#include "complete.h"
-#include "formats.h"
 #include "interrupt.h"
 #include "job.h"
+#include "options/complete.h"
+#include "options/formats.h"
 #include "output/report.h"
 
 #include <locale.h>

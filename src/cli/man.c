@@ -146,8 +146,11 @@ static void man_program(out *o)
     out_print(o, ".SH DESCRIPTION\n");
     man_paragraphs(o, page->description);
     out_print(o, ".SH COMMANDS\n");
-    for (size_t i = 0; (command = command_at(i)); i++)
+    for (size_t i = 0; (command = command_at(i)); i++) {
+        if (command_group_at(i))
+            out_print(o, ".SS %s\n", command_group_at(i));
         man_term(o, command->name, help_find(command->name)->summary);
+    }
     man_ending(o, NULL);
 }
 

@@ -2,14 +2,14 @@
 #include "command.h"
 
 #include "alloc.h"
-#include "damage.h"
 #include "help.h"
 #include "host.h"
 #include "job.h"
-#include "operands.h"
+#include "options/operands.h"
+#include "options/shell_words.h"
 #include "output/report.h"
-#include "shell_words.h"
-#include "stores.h"
+#include "stores/damage.h"
+#include "stores/stores.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,12 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In the order in which a list shows them. */
 static const struct lode_export_format *const formats[] = {
-    &lode_export_pprof,      &lode_export_folded,    &lode_export_perfetto, &lode_export_chrome,
-    &lode_export_parquet,    &lode_export_csv,       &lode_export_jsonl,    &lode_export_sqlite,
-    &lode_export_speedscope, &lode_export_callgrind, &lode_export_hatchet,  &lode_export_firefox,
-    &lode_export_otf2,
+#define EXPORT_FORMAT(name, file) &lode_export_##name,
+#include "export/formats.def"
 };
 
 enum {

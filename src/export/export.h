@@ -2,7 +2,7 @@
 /*
  * Formats to export to, and a running export.
  *
- * A format is one file with one `const struct lode_export_format`, listed in export.c. Its `run`
+ * A format is one file with one `const struct lode_export_format`, listed in formats.def. Its `run`
  * gets the store through one of the layers that all formats share:
  *
  *   stacks.h   call paths and their own cost
@@ -17,7 +17,7 @@
 #include "base/progress.h"
 #include "export/file.h"
 #include "export/losses.h"
-#include <lode/export.h>
+#include <lode/unstable/export.h>
 #include <stdbool.h>
 
 struct lode_export {

@@ -6,8 +6,8 @@
 #ifndef LODE_EXPORT_FILE_H
 #define LODE_EXPORT_FILE_H
 
-#include "base/output.h"
-#include <lode/export.h>
+#include "base/io/output.h"
+#include <lode/unstable/export.h>
 #include <stdbool.h>
 
 struct lode_export_file;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "export/frames.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
+#include <lode/private/utf8.h>
 #include <stdint.h>
 #include <string.h>
 

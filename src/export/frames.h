@@ -4,8 +4,8 @@
 #define LODE_EXPORT_FRAMES_H
 
 #include "base/error.h"
-#include "base/intern.h"
-#include "base/map.h"
+#include "base/memory/intern.h"
+#include "base/memory/map.h"
 #include <lode/name.h>
 
 /* A frame. Strings are valid UTF-8 without control characters; "" where nothing is known. */

@@ -3,7 +3,7 @@
 #ifndef LODE_EXPORT_JSON_H
 #define LODE_EXPORT_JSON_H
 
-#include "export/tracks.h"
+#include "export/timelines/tracks.h"
 
 static inline void json_text(struct lode_wire *out, const char *text)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "export/losses.h"
-#include "base/count.h"
+#include "base/text/count.h"
 
 #include "export/export.h"
-#include "model/carried.h"
-#include "model/database.h"
+#include "model/database/database.h"
+#include "model/import/carried.h"
 #include <inttypes.h>
 #include <lode/block.h>
 #include <lode/metric.h>

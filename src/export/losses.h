@@ -6,7 +6,7 @@
 #ifndef LODE_EXPORT_LOSSES_H
 #define LODE_EXPORT_LOSSES_H
 
-#include <lode/export.h>
+#include <lode/unstable/export.h>
 #include <stdbool.h>
 
 struct lode_export;

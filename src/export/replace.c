@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "export/replace.h"
 
-#include "base/beneath.h"
+#include "base/io/beneath.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #ifndef LODE_EXPORT_REPLACE_H
 #define LODE_EXPORT_REPLACE_H
 
-#include "base/output.h"
+#include "base/io/output.h"
 
 extern const struct lode_replace lode_replace_export;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/bounded.h"
 
-#include "base/count.h"
 #include "base/error.h"
-#include "base/gzip.h"
+#include "base/io/gzip.h"
+#include "base/text/count.h"
 
 lode_status lode_bounded_limit(const struct lode_bounded *self, const char *what, uint64_t most)
 {

@@ -6,8 +6,8 @@
 #ifndef LODE_FORMAT_BOUNDED_H
 #define LODE_FORMAT_BOUNDED_H
 
-#include "base/blob.h"
-#include "base/range.h"
+#include "base/io/range.h"
+#include "base/memory/blob.h"
 #include "model/finding.h"
 
 /* Numbers of rules of the format. */

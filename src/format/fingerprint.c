@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/bytes.h"
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/io/bytes.h"
+#include "base/memory/hash.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <lode/fingerprint.h>
+#include <lode/unstable/fingerprint.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

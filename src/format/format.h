@@ -3,17 +3,17 @@
 #ifndef LODE_FORMAT_FORMAT_H
 #define LODE_FORMAT_FORMAT_H
 
-#include "base/output.h"
-#include "base/source.h"
-#include "model/recording_sink.h"
+#include "base/io/input.h"
+#include "base/io/output.h"
+#include "model/recording/recording_sink.h"
 #include "model/sink.h"
 #include "model/source.h"
 #include <lode/build.h>
 #include <lode/check.h>
 #include <lode/convert.h>
-#include <lode/raw.h>
+#include <lode/private/raw.h>
 #include <lode/recording.h>
-#include <lode/synth.h>
+#include <lode/unstable/synth.h>
 #include <stdbool.h>
 
 /* How certain it is that a store is of a format: the most certain format opens it. */
@@ -24,7 +24,7 @@ enum {
     LODE_PROBE_CONTENT /* by the content of a file */
 };
 
-/* A small store with a story, for people who learn (transform/example.c). */
+/* A small store with a story, for people who learn (transform/example/example.c). */
 struct lode_target_example {
     const char *name; /* of the store */
     lode_status (*write)(const char *path, lode_error *error);
@@ -72,7 +72,7 @@ struct lode_measured_source {
     struct lode_measured_counts counts;
     struct lode_access access; /* what all measurements permit; known on rank 0 */
     /* Opens a source file that the description says is copied. */
-    lode_open_source_fn open_file;
+    lode_open_source_file_fn open_file;
 };
 
 struct lode_format {

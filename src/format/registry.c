@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/options.h"
-#include "format/folded/folded.h"
 #include "format/format.h"
-#include "format/hpcrun/hpcrun.h"
-#include "format/hpctoolkit/hpctoolkit.h"
-#include "format/hpctoolkit_drafts/drafts.h"
-#include "format/pprof/pprof.h"
-#include "format/uftrace/uftrace.h"
-#include "format/zorka/zorka.h"
 #include <lode/format.h>
 #include <string.h>
 
-/* The first target of databases, and the first of recordings, are the defaults. */
-const struct lode_format *const lode_formats[] = {&lode_format_hpctoolkit, &lode_format_hpctoolkit_drafts,
-                                                  &lode_format_uftrace,    &lode_format_zorka,
-                                                  &lode_format_pprof,      &lode_format_folded,
-                                                  &lode_format_hpcrun,     &lode_format_hpcrun_file};
+#define FORMAT(name) extern const struct lode_format lode_format_##name;
+#include "format/formats.def"
+
+const struct lode_format *const lode_formats[] = {
+#define FORMAT(name) &lode_format_##name,
+#include "format/formats.def"
+};
 const size_t lode_formats_count = sizeof lode_formats / sizeof *lode_formats;
 
 const struct lode_format *lode_format_of(const struct lode_folder *folder)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/replace.h"
 
-#include "base/arena.h"
-#include "base/beneath.h"
 #include "base/compare.h"
+#include "base/io/beneath.h"
+#include "base/memory/arena.h"
 #include "format/format.h"
-#include "model/database.h"
+#include "model/database/database.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>

@@ -6,7 +6,7 @@
 #ifndef LODE_FORMAT_REPLACE_H
 #define LODE_FORMAT_REPLACE_H
 
-#include "base/output.h"
+#include "base/io/output.h"
 
 extern const struct lode_replace lode_replace_database, lode_replace_recording, lode_replace_traces;
 

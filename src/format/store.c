@@ -3,8 +3,9 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "format/format.h"
-#include "model/database.h"
-#include "model/recording.h"
+#include "model/database/database.h"
+#include "model/recording/recording.h"
+#include <lode/private/raw.h>
 #include <lode/store.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #ifndef LODE_MODEL_FINDING_H
 #define LODE_MODEL_FINDING_H
 
-#include "base/array.h"
+#include "base/memory/array.h"
 #include <lode/check.h>
 #include <stdbool.h>
 

@@ -3,11 +3,11 @@
 #ifndef LODE_MODEL_MEASUREMENTS_H
 #define LODE_MODEL_MEASUREMENTS_H
 
-#include "base/blob.h"
-#include "base/intern.h"
-#include "base/map.h"
-#include "base/range.h"
-#include <lode/measurements.h>
+#include "base/io/range.h"
+#include "base/memory/blob.h"
+#include "base/memory/intern.h"
+#include "base/memory/map.h"
+#include <lode/unstable/measurements.h>
 
 struct lode_measurements {
     struct lode_arena arena;

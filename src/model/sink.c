@@ -2,7 +2,7 @@
 /* The common part of all sinks: an output that is committed atomically. */
 #include "model/sink.h"
 
-#include "base/machine.h"
+#include "base/memory/machine.h"
 #include <stdlib.h>
 
 static uint64_t default_memory(const struct lode_comm *comm)

@@ -15,16 +15,16 @@
 #ifndef LODE_MODEL_SINK_H
 #define LODE_MODEL_SINK_H
 
-#include "base/access.h"
-#include "base/comm.h"
-#include "base/output.h"
-#include "model/description.h"
-#include "model/trace.h"
+#include "base/comm/comm.h"
+#include "base/io/access.h"
+#include "base/io/output.h"
+#include "model/database/description.h"
+#include "model/database/trace.h"
 #include <lode/check.h>
 #include <lode/pool.h>
 
 /* Opens a file to copy, by its `source`, for reading. An error leaves it out. */
-typedef lode_status (*lode_open_source_fn)(void *opener, const char *source, int *fd, lode_error *error);
+typedef lode_status (*lode_open_source_file_fn)(void *opener, const char *source, int *fd, lode_error *error);
 
 struct lode_sink_options {
     struct lode_comm *comm; /* ranks that write together; NULL: this process alone */
@@ -38,7 +38,7 @@ struct lode_sink_options {
     /* If the source files are in several stores; then `origin` is the one of the taxonomy. */
     const char *const *origins;
     /* Opens source files instead, if it is not NULL. */
-    lode_open_source_fn open_source;
+    lode_open_source_file_fn open_source;
     void *opener;
     const struct lode_access *access; /* the output permits no more than that; NULL: the usual */
     lode_finding_fn on_finding;

@@ -17,8 +17,8 @@
 #ifndef LODE_MODEL_SOURCE_H
 #define LODE_MODEL_SOURCE_H
 
-#include "model/description.h"
-#include "model/trace.h"
+#include "model/database/description.h"
+#include "model/database/trace.h"
 
 struct lode_profile_source;
 

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/getter.h"
+#include <lode/private/columns.h>
 #include <stdlib.h>
 #include <string.h>
 

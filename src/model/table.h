@@ -3,7 +3,7 @@
 #ifndef LODE_MODEL_TABLE_H
 #define LODE_MODEL_TABLE_H
 
-#include <lode/columns.h>
+#include <lode/private/columns.h>
 
 /* Writes one element from the field of a row. */
 typedef void (*lode_convert_fn)(const void *field, void *out, uint32_t argument);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tables of a database. Metrics and profiles are first copied to rows; others are in place. */
-#include "base/array.h"
 #include "base/error.h"
-#include "model/block.h"
-#include "model/database.h"
+#include "base/memory/array.h"
+#include "model/database/block.h"
+#include "model/database/database.h"
+#include "model/database/trace.h"
 #include "model/table.h"
-#include "model/trace.h"
+#include <lode/private/columns.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * Operations that are pending when rank 0 gives up are never completed, and MPI is called only to
  * abort: nothing is written to memory that its owner may have freed.
  */
-#include "base/comm.h"
+#include "base/comm/comm.h"
 
 #include <mpi.h>
 #include <sched.h>

@@ -185,7 +185,7 @@ void sql_close(sql *s)
     sql_watch_close(&s->watch);
     sqlite3_close(s->db);
     for (size_t i = 0; i < s->count; i++) {
-        sql_source_drop(s->sources[i]);
+        sql_opened_drop(s->sources[i]);
         free(s->names[i]);
     }
     free(s);
@@ -224,7 +224,7 @@ static int attach(sql *s, const char *schema, sql_error *error)
 static int add_source(sql *s, const char *schema, lode_tables *tables, lode_database *db,
                       lode_recording *recording)
 {
-    sql_source *source = calloc(1, sizeof *source);
+    sql_opened *source = calloc(1, sizeof *source);
     char *name = strdup(schema);
     if (!source || !name) {
         free(source);
@@ -233,7 +233,7 @@ static int add_source(sql *s, const char *schema, lode_tables *tables, lode_data
         return -1;
     }
     *source =
-        (sql_source){.uses = 1, .tables = tables, .db = db, .recording = recording, .has_true_order = 1};
+        (sql_opened){.uses = 1, .tables = tables, .db = db, .recording = recording, .has_true_order = 1};
     s->names[s->count] = name;
     s->sources[s->count++] = source;
     return 0;

@@ -3,7 +3,7 @@
 #ifndef SQL_ENGINE_H
 #define SQL_ENGINE_H
 
-#include "sql/source.h"
+#include "sql/opened.h"
 #include "sql/sql.h"
 #include "sql/watch.h"
 
@@ -11,7 +11,7 @@ struct sql {
     sqlite3 *db;
     sql_settings settings;
     sql_watch watch;
-    sql_source *sources[SQL_STORES_MAX];
+    sql_opened *sources[SQL_STORES_MAX];
     char *names[SQL_STORES_MAX]; /* of schemas; free() */
     size_t count;
     uint64_t deadline; /* of the statement that runs; 0: none */

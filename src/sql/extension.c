@@ -4,7 +4,7 @@
  * there under their names, with the prefix, until the connection closes. It can be called directly
  * only: a view or a trigger of a database that somebody else made opens nothing.
  */
-#include "sql/source.h"
+#include "sql/opened.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ typedef struct host {
     size_t count;
     struct {
         char *prefix; /* sqlite3_free */
-        sql_source *source;
+        sql_opened *source;
     } stores[STORES];
 } host;
 
@@ -47,7 +47,7 @@ static void close_host(void *user)
     host *h = user;
     while (h->count > 0) {
         sqlite3_free(h->stores[--h->count].prefix);
-        sql_source_drop(h->stores[h->count].source);
+        sql_opened_drop(h->stores[h->count].source);
     }
     drop_host(h);
 }
@@ -94,7 +94,7 @@ static int on_finding(void *user, const lode_finding *finding)
 }
 
 /* To the error log of SQLite: an extension has no other way to warn. */
-static void log_findings(const sql_source *source)
+static void log_findings(const sql_opened *source)
 {
     struct damage worst = {.severity = LODE_NOTE};
     lode_check_options options = LODE_CHECK_OPTIONS_INIT;
@@ -114,14 +114,14 @@ static void log_findings(const sql_source *source)
 
 /* ---- stores ---- */
 
-static sql_source *open_source(host *h, const char *path, lode_error *error)
+static sql_opened *open_source(host *h, const char *path, lode_error *error)
 {
-    sql_source *source = calloc(1, sizeof *source);
+    sql_opened *source = calloc(1, sizeof *source);
     lode_tables_options options = LODE_TABLES_OPTIONS_INIT;
     if (!source)
         return NULL;
     h->uses++;
-    *source = (sql_source){.uses = 1, .owns = 1, .path = strdup(path), .on_drop = drop_host, .user = h};
+    *source = (sql_opened){.uses = 1, .owns = 1, .path = strdup(path), .on_drop = drop_host, .user = h};
     options.path = source->path;
     options.on_progress = on_progress;
     options.progress_user = h;
@@ -134,11 +134,11 @@ static sql_source *open_source(host *h, const char *path, lode_error *error)
         log_findings(source);
         return source;
     }
-    sql_source_drop(source);
+    sql_opened_drop(source);
     return NULL;
 }
 
-static int add_tables(sqlite3 *db, sql_source *source, const char *prefix, unsigned *count)
+static int add_tables(sqlite3 *db, sql_opened *source, const char *prefix, unsigned *count)
 {
     const lode_table_info *info;
     int code = SQLITE_OK;
@@ -151,7 +151,7 @@ static int add_tables(sqlite3 *db, sql_source *source, const char *prefix, unsig
 }
 
 /* Another store of this prefix is forgotten; statements that run keep it. */
-static int keep_store(host *h, const char *prefix, sql_source *source)
+static int keep_store(host *h, const char *prefix, sql_opened *source)
 {
     size_t i = 0;
     while (i < h->count && sqlite3_stricmp(h->stores[i].prefix, prefix) != 0)
@@ -164,7 +164,7 @@ static int keep_store(host *h, const char *prefix, sql_source *source)
             return SQLITE_NOMEM;
         h->count++;
     } else {
-        sql_source_drop(h->stores[i].source);
+        sql_opened_drop(h->stores[i].source);
     }
     h->stores[i].source = source;
     source->uses++;
@@ -183,7 +183,7 @@ static void call_open(sqlite3_context *context, int count, sqlite3_value **value
         return;
     }
     host *h = sqlite3_user_data(context);
-    sql_source *source = open_source(h, path, &error);
+    sql_opened *source = open_source(h, path, &error);
     if (!source) {
         sql_clean_message(error.text);
         sqlite3_result_error(context, error.text, -1);
@@ -196,7 +196,7 @@ static void call_open(sqlite3_context *context, int count, sqlite3_value **value
         sqlite3_result_int(context, (int)tables);
     else
         sqlite3_result_error_code(context, code);
-    sql_source_drop(source);
+    sql_opened_drop(source);
 }
 
 /* path(CONTEXT_ID [, PREFIX]) */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions of one row: names, times, patterns. */
-#include "sql/source.h"
+#include "sql/opened.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "sql/source.h"
+#include "sql/opened.h"
 
-#include <lode/lode.h>
+#include <lode/private/utf8.h>
+#include <lode/unstable.h>
 #include <string.h>
 
 /* C0, C1, separators, and what changes the direction of text. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One module for all tables: SQLite plans, filters and reads through the scans of the library. */
 #include "sql/cursor.h"
-#include "sql/source.h"
+#include "sql/opened.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,7 +305,7 @@ static int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 
 static const sqlite3_module eponymous = MODULE(NULL), created = MODULE(vtab_connect);
 
-void sql_source_drop(sql_source *source)
+void sql_opened_drop(sql_opened *source)
 {
     if (!source || --source->uses > 0)
         return;
@@ -323,11 +323,11 @@ void sql_source_drop(sql_source *source)
 static void forget(void *user)
 {
     sql_table *table = user;
-    sql_source_drop(table->source);
+    sql_opened_drop(table->source);
     free(table);
 }
 
-int sql_module_add(sqlite3 *db, const char *name, sql_source *source, const lode_table_info *info,
+int sql_module_add(sqlite3 *db, const char *name, sql_opened *source, const lode_table_info *info,
                    int is_eponymous)
 {
     sql_table *table = malloc(sizeof *table);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sql/plan.h"
 
+#include <lode/private/scan_plan.h>
 #include <string.h>
 
 /* A constraint of SQLite that a scan could apply. */

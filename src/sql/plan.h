@@ -10,7 +10,7 @@
 #ifndef SQL_PLAN_H
 #define SQL_PLAN_H
 
-#include "sql/source.h"
+#include "sql/opened.h"
 
 enum {
     PLAN_FILTERS = 24, /* of a scan, at most */

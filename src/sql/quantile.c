@@ -3,7 +3,7 @@
  * median(x) and quantile(x, q): percentiles as `lode context` has them, by linear interpolation
  * between the closest ranks. They keep all values of a group, in memory that SQLite counts.
  */
-#include "sql/source.h"
+#include "sql/opened.h"
 
 #include <stdint.h>
 

@@ -6,7 +6,7 @@
 #ifndef SQL_SQL_H
 #define SQL_SQL_H
 
-#include <lode/lode.h>
+#include <lode/unstable.h>
 
 typedef struct sql sql;
 typedef struct sql_statement sql_statement;

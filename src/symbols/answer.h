@@ -3,7 +3,7 @@
 #ifndef SYMBOLS_ANSWER_H
 #define SYMBOLS_ANSWER_H
 
-#include "format/hpcrun/binary_protocol.h"
+#include "format/hpcrun/scopes/binary_protocol.h"
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -3,10 +3,10 @@
  * The Arrow C data interface: https://arrow.apache.org/docs/format/CDataInterface.html. A record
  * batch is one block of memory with all its buffers, which its release frees.
  */
-#include <lode/arrow.h>
+#include <lode/unstable/arrow.h>
 
 #include "base/error.h"
-#include "base/intern.h"
+#include "base/memory/intern.h"
 #include "base/options.h"
 #include "table/tables.h"
 #include <errno.h>

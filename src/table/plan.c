@@ -2,6 +2,7 @@
 /* How the rows of a query are found. */
 #include "base/compare.h"
 #include "table/keys.h"
+#include <lode/private/columns.h>
 #include <stdlib.h>
 
 enum {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public interface of tables: lode/scan.h. */
+/* The public interface of tables: lode/table.h. */
 #include "base/options.h"
 #include "table/parts.h"
+#include <lode/private/scan_plan.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "table/tables.h"
 
-#include "base/label.h"
 #include "base/progress.h"
-#include "base/utf8.h"
+#include "base/text/label.h"
+#include "base/text/utf8.h"
 #include "table/fields.h"
+#include <lode/private/columns.h>
+#include <lode/private/utf8.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,13 +7,14 @@
 #ifndef LODE_TABLE_TABLES_H
 #define LODE_TABLE_TABLES_H
 
-#include "analysis/slice.h"
-#include "analysis/window.h"
-#include "base/arena.h"
+#include "analysis/calls/slice.h"
+#include "analysis/cost/window.h"
 #include "base/error.h"
-#include "base/intern.h"
-#include <lode/query.h>
-#include <lode/scan.h>
+#include "base/memory/arena.h"
+#include "base/memory/intern.h"
+#include <lode/private/columns.h>
+#include <lode/table.h>
+#include <lode/unstable/query.h>
 #include <lode/values.h>
 #include <pthread.h>
 #include <stdatomic.h>

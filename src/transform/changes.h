@@ -7,7 +7,7 @@
 #ifndef LODE_TRANSFORM_CHANGES_H
 #define LODE_TRANSFORM_CHANGES_H
 
-#include "base/intern.h"
+#include "base/memory/intern.h"
 #include <lode/event.h>
 
 enum {

@@ -3,8 +3,8 @@
 #include "base/options.h"
 #include "base/pool.h"
 #include "format/format.h"
+#include "transform/database_source.h"
 #include "transform/pump.h"
-#include "transform/source_database.h"
 
 lode_status lode_convert(const lode_database *db, const char *path, const lode_convert_options *given,
                          lode_error *error)

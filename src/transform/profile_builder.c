@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Profile builders: values, points and samples, from what a caller says to what a sink takes. */
 #include "base/error.h"
-#include "model/block_builder.h"
+#include "model/database/block_builder.h"
 #include "transform/writer.h"
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From recordings, or slices of them, to one recording in a format that is chosen by its name. */
-#include "analysis/calls.h"
+#include "analysis/calls/calls.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "format/format.h"
-#include "model/recording_sink.h"
+#include "model/recording/recording_sink.h"
 #include <stdlib.h>
 
 static lode_status begin_track(void *user, unsigned worker, const lode_track_row *row, lode_error *error)

@@ -5,9 +5,9 @@
 #include "base/pool.h"
 #include "base/progress.h"
 #include "format/format.h"
-#include "transform/standard.h"
+#include "transform/build/standard.h"
 #include <inttypes.h>
-#include <lode/synth.h>
+#include <lode/unstable/synth.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -287,7 +287,7 @@ static lode_status synthesise(struct synthesis *self, const char *path, lode_err
     writer_options.description = "Made from parameters, not measured";
     writer_options.on_progress = options->on_progress;
     writer_options.user = options->user;
-    LODE_TRY(lode_writer_create(&self->writer, path, &writer_options, error));
+    LODE_TRY(lode_writer_open(&self->writer, path, &writer_options, error));
     LODE_TRY(describe_metrics(self, error));
     LODE_TRY(describe_functions(self, error));
     LODE_TRY(describe_contexts(self, error));

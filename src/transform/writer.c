@@ -35,8 +35,8 @@ static lode_status create(lode_writer *writer, const struct lode_sink_ops *to, c
     return lode_sink_open(&writer->sink, to, path, &sink, error);
 }
 
-lode_status lode_writer_create(lode_writer **out, const char *path, const lode_writer_options *given,
-                               lode_error *error)
+lode_status lode_writer_open(lode_writer **out, const char *path, const lode_writer_options *given,
+                             lode_error *error)
 {
     lode_writer_options options = LODE_WRITER_OPTIONS_INIT;
     *out = NULL;

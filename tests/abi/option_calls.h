@@ -5,7 +5,10 @@
 
 #include "option_calls_tables.h"
 #include "scratch.h"
-#include <lode/lode.h>
+#include <lode/private/raw.h>
+#include <lode/private/scan_plan.h>
+#include <lode/private/statistics.h>
+#include <lode/unstable.h>
 #include <string.h>
 
 /* What they are called with. */
@@ -511,7 +514,7 @@ CALL(window_cost)
 CALL(writer)
 {
     lode_writer *writer;
-    lode_status status = lode_writer_create(&writer, scratch_path(), options, error);
+    lode_status status = lode_writer_open(&writer, scratch_path(), options, error);
     lode_writer_close(writer);
     return status;
 }
@@ -681,7 +684,7 @@ static const struct entry {
     {"lode_values_open", call_values, &values_options, sizeof values_options},
     {"lode_view_build", call_view, &view_options, FIRST(lode_view_options)},
     {"lode_view_costs", call_view_costs, &view_options, FIRST(lode_view_options)},
-    {"lode_writer_create", call_writer, &writer_options, FIRST(lode_writer_options)},
+    {"lode_writer_open", call_writer, &writer_options, FIRST(lode_writer_options)},
 };
 #define ENTRIES (sizeof entries / sizeof *entries)
 

@@ -3,7 +3,8 @@
 #ifndef LODE_TESTS_OPTION_CALLS_TABLES_H
 #define LODE_TESTS_OPTION_CALLS_TABLES_H
 
-#include <lode/lode.h>
+#include <lode/private/scan_plan.h>
+#include <lode/unstable.h>
 
 static lode_status tables_call(const lode_database *db, const void *options, lode_error *error)
 {

@@ -6,7 +6,7 @@
  */
 #include "option_calls.h"
 #include "scratch.h"
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <string.h>
 
 enum {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The activity, the effect and the kind of a function, worked out from the rules (src/analysis/kinds.def, activities.def, effects.def) with regular
+The activity, the effect and the kind of a function, worked out from the rules (src/analysis/kinds/kinds.def, activities.def, effects.def) with regular
 expressions and the demangler of the C++ library.
 """
 
@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 SOURCES = Path(__file__).resolve().parents[2] / "src"
-RULES = SOURCES / "analysis" / "kinds.def"
+RULES = SOURCES / "analysis" / "kinds" / "kinds.def"
 TITLES = {"own": "own code", "mpi": "MPI", "threads": "threads and OpenMP", "memory": "memory", "io": "input and output",
           "system": "system libraries", "gpu": "GPU", "idle": "not running"}
 ACTIVITIES = {name.lower(): (kind.lower(), text) for name, kind, text in

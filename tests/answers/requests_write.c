@@ -12,7 +12,7 @@
  *   ) time                     it ends
  */
 #include "base/error.h"
-#include "format/zorka/write.h"
+#include "format/zorka/write/write.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * numbers of all blocks, and one that sums them where they are. Processor time, the best of several
  * rounds.
  */
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * their costs: compare_trees BASE NEW [LIMIT]. Exits with 1 if pairing takes more than LIMIT (3)
  * times opening.
  */
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

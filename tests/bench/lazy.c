@@ -7,7 +7,8 @@
  * makes FOLDER, and exits with 1 if a view takes less than LEAST-RATIO times as much CPU time as
  * expanding a node.
  */
-#include <lode/lode.h>
+#include <lode/private/columns.h>
+#include <lode/unstable.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

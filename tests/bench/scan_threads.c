@@ -4,7 +4,7 @@
  * A scan of a table by 1, 2 and 4 threads, in the order of a column if one is given: rows, wall
  * time and processor time, the best of several rounds.
  */
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

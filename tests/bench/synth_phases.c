@@ -3,7 +3,7 @@
  * Makes a database and says how long each phase took:
  * synth_phases DIRECTORY PROFILES CONTEXTS SAMPLES MEMORY THREADS wall|processor
  */
-#include <lode/synth.h>
+#include <lode/unstable/synth.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,8 +8,8 @@
  *
  * Exits with 1 if a context takes more than LIMIT bytes.
  */
-#include "model/tree.h"
-#include "base/hash.h"
+#include "model/database/tree.h"
+#include "base/memory/hash.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

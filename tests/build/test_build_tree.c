@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is counted over a whole call is shared out among it and the calls inside. */
-#include "analysis/calltree_builder.h"
-#include "model/recording.h"
+#include "analysis/calls/calltree_builder.h"
+#include "model/recording/recording.h"
 #include "transform/changes.h"
 #include "unit.h"
 #include <string.h>

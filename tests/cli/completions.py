@@ -222,7 +222,7 @@ def candidates(program, *words, cwd=None):
 
 def the_tables_are_complete(program):
     """Every command and option that the help lists is a candidate, with a description."""
-    commands = re.findall(r"^  ([a-z]+) ", program.run("help", cwd=None).out.split("Commands\n")[1], re.MULTILINE)
+    commands = re.findall(r"^  ([a-z]+) ", program.run("help", cwd=None).out.split("'lode help COMMAND'")[0], re.MULTILINE)
     program.equal([name for name, _ in candidates(program, "")], commands, "all commands")
     for command in commands:
         listed = set(re.findall(r"^ {2}(?:    |-\w, )(--[a-z-]+)", program.run("help", command, cwd=None).out.split("\nExamples")[0], re.MULTILINE))

@@ -20,7 +20,7 @@ ABOUT_NO_COMMAND = ("lode", "shared")
 
 
 def command_names(overview):
-    return re.findall(r"^  ([a-z]+) ", overview.split("Commands\n")[1], re.MULTILINE)
+    return re.findall(r"^  ([a-z]+) ", overview.split("'lode help COMMAND'")[0], re.MULTILINE)
 
 
 def printed_options(text):

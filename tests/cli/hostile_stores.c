@@ -8,7 +8,7 @@
 #include "minirec.h"
 #include "minizor.h"
 #include <errno.h>
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +180,7 @@ static void make_database(const char *folder)
     options.traces = 1;
     options.title = LINED("title");
     options.description = LINED("description");
-    must(lode_writer_create(&d.writer, path, &options, &d.error), &d.error);
+    must(lode_writer_open(&d.writer, path, &options, &d.error), &d.error);
     add_metric(&d);
     must(lode_writer_add_module(d.writer, "/m/" LINED("module"), &d.module, &d.error), &d.error);
     must(lode_writer_add_file(d.writer, "/f/" LINED("file"), 0, NULL, &d.file, &d.error), &d.error);

@@ -32,7 +32,7 @@ class Tree:
         (self.root / "bin").mkdir(parents=True)
         shutil.copy(program.lode, self.root / "bin" / "lode")
         # Where the program of a build looks for it.
-        shutil.copy(build / "liblode.so.0", self.root / "liblode.so.0")
+        shutil.copy(build / "liblode.so.1", self.root / "liblode.so.1")
         self.plugins = Path(os.path.normpath(self.version()["plugin_directories"][0]))
         self.plugins.mkdir(parents=True)
         self.plugin = self.put(self.plugins)

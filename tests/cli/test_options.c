@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tables of options: none is lost, however many a command has. */
-#include "option.h"
+#include "options/option.h"
 #include "unit.h"
 #include <stdio.h>
 #include <string.h>

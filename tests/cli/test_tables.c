@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The options of all commands: a name has one meaning in the program, and so has a letter. */
-#include "formats.h"
 #include "help.h"
+#include "options/formats.h"
 #include "unit.h"
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Prints what the library says of two stores: shown BASE NEW [strong|weak BASE-RANKS NEW-RANKS].
  * JSON, one document: matched shares, nodes of the tree and, if asked for, scaling losses.
  */
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

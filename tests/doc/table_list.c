@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints the tables of doc/tables.md: columns, types and keys, as lode/scan.h has them. */
+/* Prints the tables of doc/tables.md: columns, types and keys, as lode/table.h has them. */
 #include "minidb.h"
 #include "minirec.h"
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdio.h>
 
 static const char *type_of(const lode_field *field)

@@ -8,7 +8,7 @@
  *   section FILE OFFSET NAME SIZE-OF-FIRST-STRUCTURE ALIGNMENT
  *   enum NAME VALUE MEANING          flag STRUCTURE.FIELD BIT NAME
  */
-#include "format/hpcrun/wire.h"
+#include "format/hpcrun/read/wire.h"
 #include "format/hpctoolkit_drafts/wire.h"
 #include <lode/context.h>
 #include <lode/metric.h>

@@ -4,7 +4,7 @@
  * Writes tables of chance as Parquet files N.parquet, and their cells as N.jsonl: a line for each
  * row, an array of texts, null for NULL. Sizes are those around eights, pages and row groups.
  */
-#include "export/parquet.h"
+#include "export/parquet/parquet.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

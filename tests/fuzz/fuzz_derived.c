@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Formulas as people write them (first byte even), and taxonomies (odd), over a small database. */
 #include "minidb.h"
-#include "model/derived.h"
-#include <lode/lode.h>
+#include "model/database/derived.h"
+#include <lode/unstable.h>
 #include <stdlib.h>
 #include <string.h>
 

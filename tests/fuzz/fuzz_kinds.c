@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of --kinds, and after a NUL each the load module and the name that their rules apply to. */
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of limits, which come with the repository of whoever asks for a review. */
 #include "alloc.h"
-#include "gate_limits.h"
+#include "options/gate_limits.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* The fuzzer's bytes as a file of measurements, FUZZED, alone and beside others: opens, checks. */
 #include "minihpcrun.h"
 #include <lode/check.h>
-#include <lode/measurements.h>
+#include <lode/unstable/measurements.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

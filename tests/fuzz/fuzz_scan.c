@@ -7,7 +7,7 @@
 #include "minidb.h"
 #include "minirec.h"
 
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdlib.h>
 #include <string.h>
 

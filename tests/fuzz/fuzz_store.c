@@ -4,7 +4,7 @@
  * of the four files (32 bits each, little-endian) and then their bytes; a size past the end takes
  * the rest. A size of 0 is an absent file.
  */
-#include "base/bytes.h"
+#include "base/io/bytes.h"
 #include "format/hpctoolkit/wire.h"
 #include "walk.h"
 #include <lode/check.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The fuzzer's bytes as what lode-symbols says of three offsets. */
-#include "format/hpcrun/binary.h"
+#include "format/hpcrun/scopes/binary.h"
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,8 +3,8 @@
  * Requests to the server of 'lode view', without a socket: a byte of flags, then lines: METHOD
  * TARGET, and headers. Commands run on a small store.
  */
-#include "formats.h"
 #include "interrupt.h"
+#include "options/formats.h"
 #include "view/view.h"
 #include <stdint.h>
 #include <stdio.h>

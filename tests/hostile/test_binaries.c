@@ -4,9 +4,9 @@
  * lie or do not exist are no answer; where binaries are looked for.
  */
 #include "corpus.h"
-#include "format/hpcrun/binary.h"
 #include "format/hpcrun/hpcrun.h"
-#include "format/hpcrun/module_file.h"
+#include "format/hpcrun/scopes/binary.h"
+#include "format/hpcrun/scopes/module_file.h"
 #include "hostile.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A truncated and mutated database of early 2022 is checked, and opened or rejected. */
-#include "base/bytes.h"
+#include "base/io/bytes.h"
 #include "corpus.h"
 #include "format/hpctoolkit/wire.h"
 #include "unit.h"
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "fail_each.h"
 #include "minihpcrun.h"
 #include <lode/check.h>
-#include <lode/measurements.h>
+#include <lode/unstable/measurements.h>
 
 static lode_memory_file files[2];
 

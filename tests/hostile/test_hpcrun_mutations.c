@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Truncated and mutated measurements: nothing crashes, hangs or exhausts memory. */
-#include "base/bytes.h"
-#include "format/hpcrun/wire.h"
+#include "base/io/bytes.h"
+#include "format/hpcrun/read/wire.h"
 #include "hostile.h"
 #include "minihpcrun.h"
 #include "share.h"
 #include <lode/check.h>
-#include <lode/measurements.h>
+#include <lode/unstable/measurements.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,13 +3,13 @@
  * Structure files: for each rule, some that break exactly it; truncations and bit flips; documents
  * that would take long; ranges that overlap, against a slow way to find out.
  */
-#include "base/blob.h"
+#include "base/memory/blob.h"
 #include "format/hpcrun/hpcrun.h"
-#include "format/hpcrun/structure.h"
+#include "format/hpcrun/scopes/structure.h"
 #include "hostile.h"
 #include "rule_cases.h"
 #include "share.h"
-#include <lode/measurements.h>
+#include <lode/unstable/measurements.h>
 
 enum {
     MOST_MILLISECONDS = 4000,

@@ -3,7 +3,7 @@
 #include "minidb.h"
 #include "minirec.h"
 #include "unit.h"
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 /* Every allocation fails once while a trace store is searched. */
 #include "fail_each.h"
 #include "minizor.h"
-#include <lode/search.h>
+#include <lode/unstable/search.h>
 #include <string.h>
 
 struct question {

@@ -3,16 +3,16 @@
  * Kernel symbols and logical files: for each rule, some that break exactly it; truncations, bit
  * flips and bombs; what is at each address, against a slow way to find out.
  */
-#include "base/blob.h"
-#include "base/bytes.h"
+#include "base/io/bytes.h"
+#include "base/memory/blob.h"
 #include "format/hpcrun/hpcrun.h"
-#include "format/hpcrun/kernel.h"
-#include "format/hpcrun/logical.h"
+#include "format/hpcrun/scopes/kernel.h"
+#include "format/hpcrun/scopes/logical.h"
 #include "hostile.h"
 #include "minihpcrun.h"
 #include "rule_cases.h"
 #include "share.h"
-#include <lode/measurements.h>
+#include <lode/unstable/measurements.h>
 #include <stdio.h>
 #if LODE_HAS_LZMA
 #include <lzma.h>

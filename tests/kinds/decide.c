@@ -4,7 +4,7 @@
  * "default"), its activity and effect, the word of the rule, and its scope and name in C++, with
  * tabs between.
  */
-#include "analysis/activity.h"
+#include "analysis/kinds/activity.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 Counts in texts have one form: "1 error", "1,000 rows". Texts of the program use COUNTED and GROUPED (src/cli/text/number.h), those of the library
-LODE_COUNTED (src/base/count.h); nothing else chooses between singular and plural, and messages have no digits without separators before a noun.
+LODE_COUNTED (src/base/text/count.h); nothing else chooses between singular and plural, and messages have no digits without separators before a noun.
 """
 
 import re
@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "tests" / "tools"))
 from tap import Tap  # noqa: E402
 
 # Where the functions are.
-OWN = {"src/cli/text/number.c", "src/base/count.c"}
+OWN = {"src/cli/text/number.c", "src/base/text/count.c"}
 # A plural by hand: count == 1 ? "" : "s", "file%s" after a number, "file(s)". "(s)" alone is a unit.
 PLURALS = (re.compile(r'[!=]= 1 \? "\w*" : "\w*"'), re.compile(r'\? "" : "e?s"'), re.compile(r'%(?:[lz]*u|"\s*PRIu\d+\s*") [a-z ]*[a-rt-z]%s'))
 # "file(s)", in a literal.

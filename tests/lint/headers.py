@@ -35,13 +35,13 @@ def main():
     tap = Tap()
     for header in public_headers(options.include / "lode"):
         for language, flags, compilers in LANGUAGES:
-            name = f"{header.name} as {language}"
+            name = f"{header.relative_to(options.include)} as {language}"
             present = [compiler for compiler in compilers if shutil.which(compiler)]
             if not present:
                 tap.skip(name, "no compiler")
                 continue
             details = [line for compiler in present
-                       for line in complaints(compiler, flags, options.include, header.name)]
+                       for line in complaints(compiler, flags, options.include, header.relative_to(options.include / "lode"))]
             tap.check(not details, f"{name} ({', '.join(present)})", details)
     return tap.finish()
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The dependency law between the folders of src/, read off the #include lines:
+The dependency law between the folders of src/, read off the #include lines.
 
-    base <- model <- {format, analysis} <- {transform, table <- export} <- api <- {cli, sql, runs}
-
-Everybody may include the public headers. What stands on the public API (cli, sql, runs) includes nothing of the library
+The table BELOW says what each folder may include besides itself; doc/architecture.md shows it (tests/doc/layers.py). Everybody
+may include the public headers. What stands on the public API (cli, sql, runs) includes nothing of the library
 but them, and headers of its own folder with paths that begin there ("text/label.h" in src/cli). One format knows
 nothing of another, but for drafts: they know the format that they are drafts of. Only comm_mpi.c knows MPI, and only view_microhttpd.c the HTTP library; they are plug-ins, which know the interface that they implement and nothing else.
 """
@@ -31,7 +30,6 @@ BELOW = {
     "table": {"base", "model", "format", "analysis"},
     "transform": {"base", "model", "format", "analysis"},
     "export": {"base", "model", "format", "analysis", "table"},
-    "api": {"base", "model", "format", "analysis", "table", "transform", "export"},
     "cli": set(),
     "sql": set(),
     "view": set(),
@@ -40,13 +38,31 @@ BELOW = {
     "mpi": set(),
     "symbols": set(),
 }
+# What stands on the public API, and knows nothing else of the library.
 ON_THE_API = {"cli", "sql", "runs"}
 # What of them others of them may include.
 SHARED = {"runs/catalogue.h", "sql/sql.h"}
-OF_PLUGINS = {"mpi": "base/comm.h", "symbols": "format/hpcrun/binary_protocol.h", "view": "cli/view/transport.h", "tui": "cli/tui/screen.h"}
+OF_PLUGINS = {"mpi": "base/comm/comm.h", "symbols": "format/hpcrun/scopes/binary_protocol.h", "view": "cli/view/transport.h", "tui": "cli/tui/screen.h"}
 # Formats that may know another.
 DRAFTS_OF = {"hpctoolkit_drafts": "hpctoolkit"}
 GENERATED = {"lode_version.h"}
+# What each folder has, in a line that fits into a box.
+CONTENT = {
+    "base": "byte ranges, arenas, interner, mapped input, atomic output, worker pool, communicators",
+    "model": "content tree, metrics, blocks, trace lines, recordings, findings, profile sources, sinks, tables",
+    "format": "one folder for each input format, and the registry",
+    "analysis": "costs, calls, trees, times, comparison, diagnosis",
+    "table": "tables, scans, streams",
+    "transform": "pumps from profile sources to sinks",
+    "export": "formats of other tools",
+    "cli": "commands, options, output",
+    "sql": "tables as SQL",
+    "runs": "the catalogue of runs",
+    "mpi": "ranks of an MPI job",
+    "symbols": "names and lines of binaries",
+    "view": "HTTP for the page",
+    "tui": "the terminal",
+}
 
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[ \t]*([^\n]*)", re.MULTILINE)
 
@@ -121,20 +137,20 @@ def violations(source):
 
 
 SOUND_TREE = {
-    "base/arena.h": "#include <lode/status.h>\n#include <stddef.h>\n",
-    "base/arena.c": '#include "base/arena.h"\n/* #include "model/context.h" */\n',
-    "model/context.h": '#include "base/arena.h"\n',
-    "format/format.h": '#include "model/context.h"\n',
+    "base/memory/arena.h": "#include <lode/status.h>\n#include <stddef.h>\n",
+    "base/memory/arena.c": '#include "base/memory/arena.h"\n/* #include "model/database/context.h" */\n',
+    "model/database/context.h": '#include "base/memory/arena.h"\n',
+    "format/format.h": '#include "model/database/context.h"\n',
     "format/registry.c": '#include "format/format.h"\n#include "format/hpctoolkit/wire.h"\n',
     "format/hpctoolkit/wire.h": '#include "format/format.h"\n',
     "format/hpctoolkit_drafts/wire.h": '#include "format/hpctoolkit/wire.h"\n',
-    "format/uftrace/wire.h": '#  include "base/arena.h"\n#include "wire.h"\n',
-    "analysis/diff.h": '#include "model/context.h"\n',
-    "base/comm.h": '#include "base/arena.h"\n',
-    "transform/build.h": '#include "base/comm.h"\n#include "format/format.h"\n',
-    "mpi/comm_mpi.c": '#include <mpi.h>\n#include "base/comm.h"\n',
+    "format/uftrace/wire.h": '#  include "base/memory/arena.h"\n#include "wire.h"\n',
+    "analysis/diff.h": '#include "model/database/context.h"\n',
+    "base/comm/comm.h": '#include "base/memory/arena.h"\n',
+    "transform/build/build.h": '#include "base/comm/comm.h"\n#include "format/format.h"\n',
+    "mpi/comm_mpi.c": '#include <mpi.h>\n#include "base/comm/comm.h"\n',
     "export/pprof.h": '#include "analysis/diff.h"\n',
-    "api/open.c": '#include "transform/build.h"\n#include "lode_version.h"\n',
+    "transform/open.c": '#include "transform/build/build.h"\n#include "lode_version.h"\n',
     "cli/options.h": "#include <lode/lode.h>\n",
     "cli/text/label.c": '#include "options.h"\n#include "text/label.h"\n',
     "cli/text/label.h": "#include <lode/lode.h>\n",
@@ -145,7 +161,7 @@ SOUND_TREE = {
 }
 # One more file or line each, which must be found.
 BROKEN = [
-    ("a lower layer that knows a higher one", "base/bad.c", '#include "model/context.h"\n'),
+    ("a lower layer that knows a higher one", "base/bad.c", '#include "model/database/context.h"\n'),
     ("the model that knows a format", "model/bad.c", '#include "format/format.h"\n'),
     ("a format that knows analysis", "format/hpctoolkit/bad.c", '#include "analysis/diff.h"\n'),
     ("analysis that knows a format", "analysis/bad.c", '#include "format/format.h"\n'),
@@ -154,20 +170,20 @@ BROKEN = [
     ("drafts that know a format that is not theirs", "format/hpctoolkit_drafts/bad.c",
      '#include "format/uftrace/wire.h"\n'),
     ("transform and export that know each other", "transform/bad.c", '#include "export/pprof.h"\n'),
-    ("a layer that knows the commands", "api/bad.c", '#include "cli/options.h"\n'),
-    ("the commands that know the inside", "cli/bad.c", '#include "base/arena.h"\n'),
+    ("a layer that knows the commands", "transform/bad.c", '#include "cli/options.h"\n'),
+    ("the commands that know the inside", "cli/bad.c", '#include "base/memory/arena.h"\n'),
     ("the commands that name themselves by layer", "cli/bad.c", '#include "cli/options.h"\n'),
     ("the commands that know a generated header", "cli/bad.c", '#include "lode_version.h"\n'),
     ("the commands that know the inside of the catalogue", "cli/bad.c", '#include "runs/database.h"\n'),
-    ("the catalogue that knows the library", "runs/bad.c", '#include "base/arena.h"\n'),
-    ("a viewer that knows the inside", "view/bad.c", '#include "base/arena.h"\n'),
+    ("the catalogue that knows the library", "runs/bad.c", '#include "base/memory/arena.h"\n'),
+    ("a viewer that knows the inside", "view/bad.c", '#include "base/memory/arena.h"\n'),
     ("mpi.h outside comm_mpi.c", "transform/bad.c", "#include <mpi.h>\n"),
-    ("a plug-in that knows more than its interface", "mpi/bad.c", '#include "base/arena.h"\n'),
+    ("a plug-in that knows more than its interface", "mpi/bad.c", '#include "base/memory/arena.h"\n'),
     ("a way around by ..", "format/uftrace/bad.c", '#include "../hpctoolkit/wire.h"\n'),
-    ("a public header in quotes", "api/bad.c", '#include "lode/lode.h"\n'),
+    ("a public header in quotes", "transform/bad.c", '#include "lode/lode.h"\n'),
     ("a computed include", "base/bad.c", "#include HEADER\n"),
     ("a file outside all layers", "common/bad.c", "#include <stdio.h>\n"),
-    ("a header that is not there", "api/bad.c", '#include "base/gone.h"\n'),
+    ("a header that is not there", "transform/bad.c", '#include "base/gone.h"\n'),
 ]
 
 

@@ -65,12 +65,12 @@ def violations(defined, used):
 
 def self_test(tap):
     known = {f"{name.replace('/', '_')}.o": Path(name) for name in
-             ("base/arena.c", "model/tree.c", "api/store.c", "transform/build.c", "format/uftrace/open.c",
+             ("base/arena.c", "model/tree.c", "export/store.c", "transform/build.c", "format/uftrace/open.c",
               "format/hpctoolkit/open.c", "format/hpctoolkit_drafts/open.c")}
     text = ["base_arena.c.o:0000000000000000 T arena_alloc", "model_tree.c.o:0000000000000000 T tree_open",
-            "api_store.c.o:0000000000000000 T lode_open", "format_uftrace_open.c.o:0000000000000000 T uft_open",
+            "export_store.c.o:0000000000000000 T lode_open", "format_uftrace_open.c.o:0000000000000000 T uft_open",
             "format_hpctoolkit_open.c.o:0000000000000000 D hpct_table"]
-    sound = ["model_tree.c.o:                 U arena_alloc", "api_store.c.o:                 U tree_open",
+    sound = ["model_tree.c.o:                 U arena_alloc", "export_store.c.o:                 U tree_open",
              "format_hpctoolkit_drafts_open.c.o:                 U hpct_table", "base_arena.c.o:                 U malloc"]
     tap.check(not violations(*read_symbols(text + sound, known)), "self-test: a sound archive passes")
     for name, line in (("a call upwards", "transform_build.c.o:                 U lode_open"),

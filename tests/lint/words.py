@@ -94,7 +94,7 @@ FILES = {
     "src/format/zorka/values.c": r"spans?|trace ids?",
     # Output of replay: numbers that the tracer calls so.
     "doc/tutorial.md": r"span|trace id",
-    "src/format/hpctoolkit/write_companions.c": r"of a database:",
+    "src/format/hpctoolkit/write/companions.c": r"of a database:",
     "src/model/companions.c": r"of a database:",
 }
 
@@ -149,7 +149,7 @@ def help_texts(lode):
         return subprocess.run([lode, "help", *arguments], capture_output=True, text=True, check=True).stdout
     overview = output()
     yield "lode help", overview
-    for command in re.findall(r"^  ([a-z]+) ", overview.split("Commands\n")[1], re.MULTILINE):
+    for command in re.findall(r"^  ([a-z]+) ", overview.split("'lode help COMMAND'")[0], re.MULTILINE):
         yield f"lode help {command}", output(command)
         yield f"lode-{command}.1", output("--man", command).replace("\\-", "-")
 

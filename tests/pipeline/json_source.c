@@ -13,7 +13,7 @@
 #include "pipeline.h"
 
 #include "base/error.h"
-#include "model/block_builder.h"
+#include "model/database/block_builder.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* A source that is one file, sinks that are one file each, and the pump between them. */
 #include "format/format.h"
 #include "pipeline.h"
+#include "transform/database_source.h"
 #include "transform/pump.h"
-#include "transform/source_database.h"
 #include "writing.h"
 #include <lode/check.h>
 

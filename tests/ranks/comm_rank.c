@@ -6,7 +6,7 @@
  *   comm_rank PLUGIN die WAIT RANK      one rank is killed
  */
 #include "comm_checks.h"
-#include <lode/comm.h>
+#include <lode/unstable/comm.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * concurrently.
  *   halves PLUGIN OUTPUT RECORDING...    writes OUTPUT-0 and OUTPUT-1
  */
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Prints a trace store like the original readers: calls with their data, and the text index. */
 #include "format/zorka/zorka.h"
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

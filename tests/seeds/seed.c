@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Linked into `lode_seeded`: sets the hash seed from the environment, which the library ignores. */
-#include "base/hash.h"
+#include "base/memory/hash.h"
 #include <stdlib.h>
 
 /* Without a priority: after the library has drawn its own. */

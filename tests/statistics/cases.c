@@ -3,7 +3,7 @@
  * Reads cases of statistics from standard input and prints the results of the library: one line
  * each, with all digits. A case is a name and lists of numbers, each after its length.
  */
-#include <lode/statistics.h>
+#include <lode/private/statistics.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * logarithms of each function to this standard deviation; 0 leaves them as they are. Prints counts,
  * or what does not agree.
  */
-#include <lode/statistics.h>
+#include <lode/private/statistics.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "walk.h"
 
-#include <lode/lode.h>
+#include <lode/private/columns.h>
+#include <lode/unstable.h>
 #include <pthread.h>
 #include <string.h>
 

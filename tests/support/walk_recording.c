@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "walk_recording.h"
 
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs lode-symbols as the library does, and parses what it says: src/format/hpcrun/binary_protocol.h."""
+"""Runs lode-symbols as the library does, and parses what it says: src/format/hpcrun/scopes/binary_protocol.h."""
 
 import os
 import struct

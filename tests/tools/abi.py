@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The public interface as libabigail sees it, and the baseline that it is compared with: tests/abi/baseline.xml.
+The stable part of the public interface as libabigail sees it, and the baseline that it is compared with: tests/abi/baseline.xml.
 
 Run after a change of the public headers that is meant: it writes the new baseline. A change that programs which were
 compiled before cannot live with is refused, unless --break says that it is one; doc/abi.md says what else to do then.
@@ -28,8 +28,8 @@ def surface(include):
     """A source with a variable for every function and type of the headers. It sees what a caller sees: bytes in place of
     what is private, and names without content for what is opaque. The library itself knows more."""
     headers = include / "lode"
-    functions = public_functions(headers)
-    types = sorted({name for header in public_headers(headers)
+    functions = public_functions(headers, ["stable"])
+    types = sorted({name for header in public_headers(headers, ["stable"])
                     for name in TYPE.findall(without_comments(header.read_text(encoding="utf-8")))})
     lines = ["#include <lode/lode.h>"]
     lines += [f"#undef {name}\n__typeof__(&{name}) abi_{name};" for name in functions]

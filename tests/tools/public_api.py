@@ -41,13 +41,17 @@ def declarations(text):
     return [(m.start(), m.end(), m.group(1)) for m in _DECLARATION.finditer(code)]
 
 
-def public_headers(directory):
-    return sorted(Path(directory).glob("*.h"))
+# Folders of include/lode. What is private is exported for programs that are built with the library, and not installed.
+TIERS = {"stable": ".", "unstable": "unstable", "private": "private"}
 
 
-def public_functions(directory):
-    """The names of all public functions, in alphabetical order."""
+def public_headers(directory, tiers=TIERS):
+    return sorted(header for tier in tiers for header in (Path(directory) / TIERS[tier]).glob("*.h"))
+
+
+def public_functions(directory, tiers=TIERS):
+    """The names of all functions of the headers, in alphabetical order."""
     names = set()
-    for header in public_headers(directory):
+    for header in public_headers(directory, tiers):
         names.update(name for _, _, name in declarations(header.read_text(encoding="utf-8")))
     return sorted(names)

@@ -53,12 +53,12 @@ static void views_keep_their_positions(void **state)
     type(b, "jjjj");
     for (int i = 0; i < 4; i++)
         press(b, TUI_KEY_TAB);
-    assert_int_equal(b->app.view, TUI_PROFILES);
+    assert_int_equal(b->app.page, TUI_PROFILES);
     assert_int_equal(b->app.lists[TUI_PROFILES].cursor, 4);
     press(b, TUI_KEY_BACK_TAB);
-    assert_int_equal(b->app.view, TUI_TIME);
+    assert_int_equal(b->app.page, TUI_TIME);
     press(b, '7');
-    assert_int_equal(b->app.view, TUI_TIME);
+    assert_int_equal(b->app.page, TUI_TIME);
     end(b);
 }
 
@@ -315,8 +315,8 @@ static void unknown_keys_change_nothing(void **state)
     (void)state;
     for (enum kind kind = DATABASE; kind < KINDS; kind++) {
         struct bench *b = begin(kind);
-        for (const char *view = "23567"; *view; view++) {
-            press(b, *view);
+        for (const char *page = "23567"; *page; page++) {
+            press(b, *page);
             for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
                 tui_app before = b->app;
                 tui_key(&b->app, keys[i]);
@@ -364,11 +364,11 @@ static void walk(enum kind kind, uint64_t seed)
             paint_app(&b->app, &screen);
             check_state(b);
         }
-        seen |= 1u << b->app.view;
+        seen |= 1u << b->app.page;
         most = b->app.tree.count > most ? (unsigned)b->app.tree.count : most;
     }
     print_message("# %lu texts, at most %u rows of the tree\n", texts_put, most);
-    assert_int_equal(seen, kind == TRACES ? 0x17 : 0xf); /* a bit for each view */
+    assert_int_equal(seen, kind == TRACES ? 0x17 : 0xf); /* a bit for each page */
     assert_true(kind != LARGE || most > 100);
     assert_true(texts_put > WALK_KEYS);
     end(b);

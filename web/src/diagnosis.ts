@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What `lode diagnose` says, and what of it is shown: what the program prints without --all (src/cli/commands/diagnose_print.c).
+// What `lode diagnose` says, and what of it is shown: what the program prints without --all (src/cli/commands/diagnose/print.c).
 import { percent, shellWord } from './format';
 import type { State } from './state';
 

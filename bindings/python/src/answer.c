@@ -26,7 +26,7 @@ static size_t label_of_row(const void *subject, int form, char *buffer, size_t c
     const row_label *l = subject;
     if (is_by_function(l->by))
         return lode_context_label_as(l->row->sample, (lode_name_form)form, buffer, capacity);
-    return lode_hotspot_label(l->row, l->by, buffer, capacity);
+    return lode_hotspot_label(l->row, buffer, capacity);
 }
 
 /* Rows that may have several kinds have none. */

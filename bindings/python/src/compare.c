@@ -18,7 +18,7 @@ static size_t label_of_side(const void *subject, int form, char *buffer, size_t 
     bool is_function = l->by == LODE_BY_FUNCTION || l->by == LODE_BY_SYMBOL;
     if (is_function)
         return lode_context_label_as(l->hotspot->sample, (lode_name_form)form, buffer, capacity);
-    return lode_hotspot_label(l->hotspot, l->by, buffer, capacity);
+    return lode_hotspot_label(l->hotspot, buffer, capacity);
 }
 
 /* As it is called on both sides; else what both names have in common. */

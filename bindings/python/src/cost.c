@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Costs: of a metric of a database, of a time window of its traces, or of the calls of a recording. */
 #include "lodepy.h"
+#include <lode/private/columns.h>
 
 static void cost_dealloc(PyObject *self)
 {

@@ -9,7 +9,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
-#include <lode/lode.h>
+#include <lode/unstable.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tables of a database as columns: in place where the library has them so. */
 #include "lodepy.h"
+#include <lode/private/columns.h>
 
 /* Memory of the table is gone when that is freed: a copy. */
 static PyObject *copy_column(PyObject *module, const lode_column *column)

@@ -2,12 +2,12 @@
 /* Pairs the rows of both sides by key, then by simple name. */
 #include "analysis/compare/flat.h"
 
-#include "analysis/cost.h"
-#include "analysis/key.h"
+#include "analysis/cost/cost.h"
+#include "analysis/cost/key.h"
 #include "base/compare.h"
 #include "base/error.h"
 #include "base/getter.h"
-#include "base/map.h"
+#include "base/memory/map.h"
 #include "base/options.h"
 #include <lode/name.h>
 #include <math.h>

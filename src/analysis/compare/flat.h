@@ -4,8 +4,8 @@
 #define LODE_ANALYSIS_COMPARE_FLAT_H
 
 #include "analysis/compare/keys.h"
-#include "analysis/hotspot.h"
-#include "base/map.h"
+#include "analysis/cost/hotspot.h"
+#include "base/memory/map.h"
 
 /* A row before it is shown. */
 struct lode_flat_row {

@@ -3,8 +3,8 @@
 #include "analysis/compare/keys.h"
 
 #include "base/error.h"
-#include "base/label.h"
 #include "base/options.h"
+#include "base/text/label.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "analysis/compare/flat.h"
 
 #include "analysis/compare/callees.h"
-#include "analysis/cost.h"
-#include "analysis/key.h"
+#include "analysis/cost/cost.h"
+#include "analysis/cost/key.h"
 #include "base/compare.h"
 #include "base/error.h"
 #include <math.h>

@@ -2,11 +2,11 @@
 /* Normalises each distinct function, load module and file of a tree once. */
 #include "analysis/compare/normal.h"
 
-#include "analysis/key.h"
+#include "analysis/cost/key.h"
 #include "base/compare.h"
 #include "base/error.h"
-#include "base/label.h"
-#include "model/descriptor.h"
+#include "base/text/label.h"
+#include "model/names/descriptor.h"
 #include <inttypes.h>
 #include <lode/name.h>
 #include <stdlib.h>

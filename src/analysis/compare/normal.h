@@ -6,9 +6,9 @@
 #ifndef LODE_ANALYSIS_COMPARE_NORMAL_H
 #define LODE_ANALYSIS_COMPARE_NORMAL_H
 
-#include "analysis/compare/rules.h"
-#include "analysis/cost.h"
-#include "base/intern.h"
+#include "analysis/compare/name_rules.h"
+#include "analysis/cost/cost.h"
+#include "base/memory/intern.h"
 
 enum {
     LODE_SIDES = 2,

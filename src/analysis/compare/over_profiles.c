@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The flat comparison by a statistic over the profiles of each run, instead of their sum. */
 #include "analysis/compare/flat.h"
-#include "analysis/cost.h"
-#include "analysis/key.h"
-#include "analysis/spread.h"
+#include "analysis/cost/cost.h"
+#include "analysis/cost/key.h"
+#include "analysis/spread/spread.h"
 #include "base/error.h"
 #include "base/options.h"
-#include "model/database.h"
+#include "model/database/database.h"
 #include <stdlib.h>
 #include <string.h>
 

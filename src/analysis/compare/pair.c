@@ -9,7 +9,7 @@
 
 #include "analysis/compare/align.h"
 #include "base/error.h"
-#include "base/map.h"
+#include "base/memory/map.h"
 #include <stdlib.h>
 #include <string.h>
 

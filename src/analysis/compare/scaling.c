@@ -7,9 +7,9 @@
 #include "analysis/compare/tree.h"
 #include "base/error.h"
 #include "base/getter.h"
-#include "base/map.h"
+#include "base/memory/map.h"
 #include "base/options.h"
-#include <lode/scaling.h>
+#include <lode/unstable/scaling.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/compare/side.h"
 
-#include "analysis/key.h"
+#include "analysis/cost/key.h"
 #include "base/error.h"
 #include <stdlib.h>
 #include <string.h>

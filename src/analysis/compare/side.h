@@ -7,8 +7,8 @@
 #define LODE_ANALYSIS_COMPARE_SIDE_H
 
 #include "analysis/compare/normal.h"
-#include "base/map.h"
-#include "model/tree.h"
+#include "base/memory/map.h"
+#include "model/database/tree.h"
 
 enum lode_tree_key_kind {
     LODE_TREE_FUNCTION, /* name */

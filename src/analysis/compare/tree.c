@@ -4,8 +4,8 @@
 
 #include "analysis/compare/align.h"
 #include "base/error.h"
-#include "base/label.h"
 #include "base/options.h"
+#include "base/text/label.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

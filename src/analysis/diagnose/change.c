@@ -2,7 +2,7 @@
 /* Statements of two diagnoses: what is new, and what changed beyond sampling error. */
 #include "analysis/diagnose/report.h"
 
-#include <lode/compare.h>
+#include <lode/unstable/compare.h>
 #include <math.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include <stdlib.h>
 
-struct lode_diagnosis *lode_diagnosis_start(const lode_diagnose_options *options)
+struct lode_diagnosis *lode_diagnose_start(const lode_diagnose_options *options)
 {
     lode_diagnosis *d = calloc(1, sizeof *d);
     if (d == NULL)
@@ -37,7 +37,7 @@ lode_status lode_diagnose(lode_diagnosis **out, const lode_database *db, const l
     lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
-    lode_diagnosis *d = lode_diagnosis_start(&options);
+    lode_diagnosis *d = lode_diagnose_start(&options);
     LODE_TRY_ALLOC(d, error);
     return finish(out, d, lode_diagnose_profiles(d, db, error));
 }
@@ -48,7 +48,7 @@ lode_status lode_diagnose_recording(lode_diagnosis **out, const lode_recording *
     lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
-    lode_diagnosis *d = lode_diagnosis_start(&options);
+    lode_diagnosis *d = lode_diagnose_start(&options);
     LODE_TRY_ALLOC(d, error);
     return finish(out, d,
                   lode_recording_has_requests(recording) ? lode_diagnose_requests(d, recording, error)
@@ -59,9 +59,9 @@ void lode_diagnosis_free(lode_diagnosis *d)
 {
     if (d == NULL)
         return;
-    lode_profile_facts_free(d->profiles);
-    lode_call_facts_free(d->calls);
-    lode_request_facts_free(d->requests);
+    lode_diagnose_profile_facts_free(d->profiles);
+    lode_diagnose_call_facts_free(d->calls);
+    lode_diagnose_request_facts_free(d->requests);
     lode_array_free(&d->notes);
     lode_array_free(&d->statements);
     lode_array_free(&d->rules);

@@ -2,11 +2,11 @@
 /* Efficiencies of all threads, of groups of them, and over time. */
 #include "analysis/diagnose/profiles/facts.h"
 
-#include "analysis/spread.h"
+#include "analysis/spread/spread.h"
 #include "base/compare.h"
 #include "base/getter.h"
 #include "base/options.h"
-#include <lode/efficiency.h>
+#include <lode/unstable/efficiency.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,14 +123,14 @@ static lode_status add_row(struct making *m, const struct part *part, lode_error
         m->ranks[team.rank_count - 1].count++;
         before = thread;
     }
-    team.samples = total > 0 ? lode_sample_count(m->d) * (total / m->d->run.total) : 0;
-    team.is_hybrid = lode_is_hybrid(m->d) && has_whole_ranks(m, &team, part);
+    team.samples = total > 0 ? lode_diagnose_sample_count(m->d) * (total / m->d->run.total) : 0;
+    team.is_hybrid = lode_diagnose_is_hybrid(m->d) && has_whole_ranks(m, &team, part);
     row->row.ranks = (uint32_t)team.rank_count;
     if (part->members) {
         row->row.is_group = 1;
         memcpy(row->row.ids, part->members[0].ids, sizeof row->row.ids);
     }
-    lode_efficiency_of(&row->efficiency, &team);
+    lode_diagnose_efficiency_of(&row->efficiency, &team);
     return LODE_OK;
 }
 
@@ -156,7 +156,7 @@ static lode_status add_whole(struct making *m, lode_error *error)
     struct work *work = calloc(facts->thread_count + 1, sizeof *work);
     LODE_TRY_ALLOC(work, error);
     for (size_t i = 0; i < facts->thread_count; i++)
-        work[i] = lode_work_of_thread(&facts->threads[i]);
+        work[i] = lode_diagnose_work_of_thread(&facts->threads[i]);
     const struct part whole = {work, NULL, facts->thread_count, 0, 0, m->d->run.run_time};
     lode_status status = add_rows(m, &whole, error);
     free(work);
@@ -168,7 +168,7 @@ static lode_status add_parts(struct making *m, const struct phases *phases, stru
 {
     size_t threads = m->d->profiles->thread_count;
     double unit = m->d->run.run_time / (double)(phases->last - phases->first);
-    LODE_TRY(lode_phases_work(work, m->d, phases, error));
+    LODE_TRY(lode_diagnose_phases_work(work, m->d, phases, error));
     for (size_t i = 0; i < phases->count; i++) {
         uint64_t from = phases->bounds[i], to = phases->bounds[i + 1];
         const struct part part = {work + i * threads, NULL, threads, from, to, unit * (double)(to - from)};
@@ -183,7 +183,8 @@ static lode_status add_phases(struct making *m, lode_error *error)
     struct phases phases;
     if (options->phases == 0 && options->from == 0 && options->to == 0)
         return LODE_OK;
-    lode_status status = lode_phases_init(&phases, m->d, options->from, options->to, options->phases, error);
+    lode_status status =
+        lode_diagnose_phases_init(&phases, m->d, options->from, options->to, options->phases, error);
     if (status == LODE_OK) {
         struct work *work = calloc(phases.count * m->d->profiles->thread_count + 1, sizeof *work);
         status = work ? add_parts(m, &phases, work, error) : lode_fail_memory(error);
@@ -201,7 +202,7 @@ static const char *find_reason(const lode_diagnosis *d)
     static const enum need needs[] = {NEED_METRIC, NEED_SAMPLES, NEED_ONE_RUN, NEED_CONSISTENT};
     for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
         if (d->lacks[needs[i]])
-            return lode_profile_reasons[needs[i]];
+            return lode_diagnose_profile_reasons[needs[i]];
     return d->profiles->thread_count ? NULL : "no thread has any time";
 }
 
@@ -216,10 +217,10 @@ static lode_status count(lode_efficiencies *result, lode_error *error)
 
 static lode_status make(struct making *m, const lode_database *db, lode_error *error)
 {
-    static const struct rules none = {NULL, 0, NULL};
+    static const struct lode_diagnose_rules none = {NULL, 0, NULL};
     lode_diagnosis *d = m->result->d;
-    LODE_TRY(lode_profile_facts_make(d, db, error));
-    LODE_TRY(lode_run_rules(d, &none, error));
+    LODE_TRY(lode_diagnose_profile_facts_make(d, db, error));
+    LODE_TRY(lode_diagnose_run_rules(d, &none, error));
     m->result->reason = find_reason(d);
     if (m->result->reason)
         return LODE_OK;
@@ -242,7 +243,7 @@ static lode_diagnosis *start(const lode_efficiency_options *options)
     given.user = options->user;
     given.pool = options->pool;
     given.read_limit = UINT64_MAX; /* all values are needed */
-    return lode_diagnosis_start(&given);
+    return lode_diagnose_start(&given);
 }
 
 lode_status lode_efficiencies_compute(lode_efficiencies **out, const lode_database *db,

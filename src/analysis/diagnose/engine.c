@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *find_reason(const struct lode_diagnosis *d, const struct rules *rules,
-                               const struct rule *rule)
+static const char *find_reason(const struct lode_diagnosis *d, const struct lode_diagnose_rules *rules,
+                               const struct lode_diagnose_rule *rule)
 {
     for (unsigned i = 0; i < NEEDS_MAX; i++)
         if (rule->needs >> i & 1 && d->lacks[i])
@@ -15,10 +15,11 @@ static const char *find_reason(const struct lode_diagnosis *d, const struct rule
     return NULL;
 }
 
-static lode_status run_rules(struct lode_diagnosis *d, const struct rules *rules, lode_error *error)
+static lode_status run_rules(struct lode_diagnosis *d, const struct lode_diagnose_rules *rules,
+                             lode_error *error)
 {
     for (size_t i = 0; i < rules->count; i++) {
-        const struct rule *rule = rules->items[i];
+        const struct lode_diagnose_rule *rule = rules->items[i];
         const char *reason = find_reason(d, rules, rule);
         lode_rule_state *state = lode_array_push(&d->rules);
         LODE_TRY_ALLOC(state, error);
@@ -39,8 +40,8 @@ static void fold(struct draft *cause, const struct draft *symptom)
 {
     for (size_t i = 0; i < symptom->statement.evidence_count && i < 1; i++) {
         const lode_evidence *given = &symptom->evidence[i];
-        lode_evidence *copy = lode_add_evidence(cause, given->text, given->value, given->unit);
-        lode_set_command(copy, given->command);
+        lode_evidence *copy = lode_diagnose_add_evidence(cause, given->text, given->value, given->unit);
+        lode_diagnose_set_command(copy, given->command);
     }
 }
 
@@ -163,7 +164,8 @@ static void arrange(struct lode_diagnosis *d)
     }
 }
 
-lode_status lode_run_rules(struct lode_diagnosis *d, const struct rules *rules, lode_error *error)
+lode_status lode_diagnose_run_rules(struct lode_diagnosis *d, const struct lode_diagnose_rules *rules,
+                                    lode_error *error)
 {
     LODE_TRY(run_rules(d, rules, error));
     LODE_TRY(join(d, error));

@@ -11,7 +11,7 @@ enum {
     TEXT_MAX = 1024
 };
 
-const char *lode_say(struct lode_diagnosis *d, const char *format, ...)
+const char *lode_diagnose_say(struct lode_diagnosis *d, const char *format, ...)
 {
     char text[TEXT_MAX];
     va_list list;
@@ -23,8 +23,8 @@ const char *lode_say(struct lode_diagnosis *d, const char *format, ...)
     return copy ? memcpy(copy, text, size) : "";
 }
 
-lode_status lode_add_note(struct lode_diagnosis *d, const char *id, lode_note_level level, double value,
-                          const char *text, lode_error *error)
+lode_status lode_diagnose_add_note(struct lode_diagnosis *d, const char *id, lode_note_level level,
+                                   double value, const char *text, lode_error *error)
 {
     lode_quality_note *note = lode_array_push(&d->notes);
     LODE_TRY_ALLOC(note, error);
@@ -32,7 +32,7 @@ lode_status lode_add_note(struct lode_diagnosis *d, const char *id, lode_note_le
     return LODE_OK;
 }
 
-void lode_set_gain_within(struct draft *draft, double gain, double low, double high)
+void lode_diagnose_set_gain_within(struct draft *draft, double gain, double low, double high)
 {
     draft->statement.has_gain = 1;
     draft->statement.gain = fmin(1, fmax(0, gain));
@@ -40,7 +40,8 @@ void lode_set_gain_within(struct draft *draft, double gain, double low, double h
     draft->statement.high = fmin(1, fmax(0, high));
 }
 
-lode_evidence *lode_add_evidence(struct draft *draft, const char *text, double value, const char *unit)
+lode_evidence *lode_diagnose_add_evidence(struct draft *draft, const char *text, double value,
+                                          const char *unit)
 {
     size_t count = draft->statement.evidence_count;
     if (count == EVIDENCE_MAX)
@@ -50,13 +51,13 @@ lode_evidence *lode_add_evidence(struct draft *draft, const char *text, double v
     return &draft->evidence[count];
 }
 
-void lode_set_command(lode_evidence *evidence, const char *const *words)
+void lode_diagnose_set_command(lode_evidence *evidence, const char *const *words)
 {
     for (size_t i = 0; evidence && words[i] && i + 1 < LODE_EVIDENCE_WORDS; i++)
         evidence->command[i] = words[i];
 }
 
-void lode_add_explains(struct draft *draft, const char *id)
+void lode_diagnose_add_explains(struct draft *draft, const char *id)
 {
     for (size_t i = 0; i < LODE_EXPLAINS_MAX; i++)
         if (draft->statement.explains[i] == NULL) {
@@ -65,7 +66,8 @@ void lode_add_explains(struct draft *draft, const char *id)
         }
 }
 
-lode_status lode_add_statement(struct lode_diagnosis *d, const struct draft *draft, lode_error *error)
+lode_status lode_diagnose_add_statement(struct lode_diagnosis *d, const struct draft *draft,
+                                        lode_error *error)
 {
     struct draft *copy = lode_array_push(&d->statements);
     LODE_TRY_ALLOC(copy, error);
@@ -73,7 +75,7 @@ lode_status lode_add_statement(struct lode_diagnosis *d, const struct draft *dra
     return LODE_OK;
 }
 
-struct draft *lode_find_statement(const struct lode_diagnosis *d, const char *id)
+struct draft *lode_diagnose_find_statement(const struct lode_diagnosis *d, const char *id)
 {
     for (size_t i = 0; i < d->statements.count; i++) {
         struct draft *draft = LODE_ARRAY_AT(&d->statements, struct draft, i);

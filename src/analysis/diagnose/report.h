@@ -3,10 +3,10 @@
 #ifndef LODE_ANALYSIS_DIAGNOSE_REPORT_H
 #define LODE_ANALYSIS_DIAGNOSE_REPORT_H
 
-#include "base/arena.h"
-#include "base/array.h"
 #include "base/error.h"
-#include <lode/diagnose.h>
+#include "base/memory/arena.h"
+#include "base/memory/array.h"
+#include <lode/unstable/diagnose.h>
 #include <stdbool.h>
 
 enum {
@@ -35,17 +35,18 @@ struct lode_diagnosis {
 };
 
 /* An empty one; NULL: no memory. */
-struct lode_diagnosis *lode_diagnosis_start(const lode_diagnose_options *options);
+struct lode_diagnosis *lode_diagnose_start(const lode_diagnose_options *options);
 
 /* ---- texts ---- */
 
 /* A text in the arena; "" if there is no memory. */
-const char *lode_say(struct lode_diagnosis *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *lode_diagnose_say(struct lode_diagnosis *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* ---- notes and statements ---- */
 
-lode_status lode_add_note(struct lode_diagnosis *d, const char *id, lode_note_level level, double value,
-                          const char *text, lode_error *error);
+lode_status lode_diagnose_add_note(struct lode_diagnosis *d, const char *id, lode_note_level level,
+                                   double value, const char *text, lode_error *error);
 
 #define EVIDENCE_MAX 6
 
@@ -58,32 +59,35 @@ struct draft {
 };
 
 /* A gain with its 95 % interval; all are cut to 0..1. */
-void lode_set_gain_within(struct draft *draft, double gain, double low, double high);
+void lode_diagnose_set_gain_within(struct draft *draft, double gain, double low, double high);
 /* Adds a figure; NULL if there is no room. */
-lode_evidence *lode_add_evidence(struct draft *draft, const char *text, double value, const char *unit);
+lode_evidence *lode_diagnose_add_evidence(struct draft *draft, const char *text, double value,
+                                          const char *unit);
 /* The words end with NULL. */
-void lode_set_command(lode_evidence *evidence, const char *const *words);
-void lode_add_explains(struct draft *draft, const char *id);
-lode_status lode_add_statement(struct lode_diagnosis *d, const struct draft *draft, lode_error *error);
+void lode_diagnose_set_command(lode_evidence *evidence, const char *const *words);
+void lode_diagnose_add_explains(struct draft *draft, const char *id);
+lode_status lode_diagnose_add_statement(struct lode_diagnosis *d, const struct draft *draft,
+                                        lode_error *error);
 /* The statement of a rule; NULL: there is none. */
-struct draft *lode_find_statement(const struct lode_diagnosis *d, const char *id);
+struct draft *lode_diagnose_find_statement(const struct lode_diagnosis *d, const char *id);
 
 /* ---- rules ---- */
 
-struct rule {
+struct lode_diagnose_rule {
     const char *id, *summary;
     unsigned needs; /* bits: numbers of `lacks` */
     lode_status (*run)(struct lode_diagnosis *d, lode_error *error);
 };
 
 /* Those of a kind of store, causes after symptoms, and what it means to lack a need. */
-struct rules {
-    const struct rule *const *items;
+struct lode_diagnose_rules {
+    const struct lode_diagnose_rule *const *items;
     size_t count;
     const char *const *reasons;
 };
 
 /* Runs the rules whose needs are met, and joins symptom, cause and place into one statement. */
-lode_status lode_run_rules(struct lode_diagnosis *d, const struct rules *rules, lode_error *error);
+lode_status lode_diagnose_run_rules(struct lode_diagnosis *d, const struct lode_diagnose_rules *rules,
+                                    lode_error *error);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
-#include "damage.h"
 #include "interrupt.h"
 #include "job.h"
-#include "measured.h"
 #include "output/progress.h"
 #include "output/report.h"
-#include "stores.h"
-#include "tally.h"
+#include "stores/damage.h"
+#include "stores/measured.h"
+#include "stores/stores.h"
+#include "stores/tally.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -116,23 +116,23 @@ static lode_build_options settings_of(const build_options *options, building *b)
 
 /* ---- source files ---- */
 
-typedef struct source_count {
+typedef struct source_file_count {
     const char *key, *text;
     uint64_t count;
-} source_count;
+} source_file_count;
 
 enum {
     SOURCE_REASONS = 4, /* for copying, and not */
     SOURCE_TEXT = 512
 };
 
-typedef struct source_counts {
-    source_count copied[SOURCE_REASONS], others[SOURCE_REASONS];
-} source_counts;
+typedef struct source_file_counts {
+    source_file_count copied[SOURCE_REASONS], others[SOURCE_REASONS];
+} source_file_counts;
 
-static source_counts count_sources(const lode_build_sources *sources)
+static source_file_counts count_sources(const lode_build_sources *sources)
 {
-    return (source_counts){
+    return (source_file_counts){
         .copied = {{"sources_from_roots", "below directories of --source-root and --replace",
                     sources->from_roots},
                    {"sources_from_measurements", "inside the measurements", sources->from_measurements},
@@ -146,7 +146,7 @@ static source_counts count_sources(const lode_build_sources *sources)
 }
 
 /* "3: 1 below ..., 2 that ..."; the sum. */
-static uint64_t list_sources(char text[SOURCE_TEXT], const source_count *counts)
+static uint64_t list_sources(char text[SOURCE_TEXT], const source_file_count *counts)
 {
     uint64_t total = 0;
     char number[NUMBER_SIZE];
@@ -168,7 +168,7 @@ static uint64_t list_sources(char text[SOURCE_TEXT], const source_count *counts)
 /* The author of the measurements chose these files: the user has to know. */
 static void say_sources(out *o, const lode_build_sources *sources)
 {
-    source_counts counts = count_sources(sources);
+    source_file_counts counts = count_sources(sources);
     char copied[SOURCE_TEXT], others[SOURCE_TEXT];
     uint64_t copied_count = list_sources(copied, counts.copied);
     uint64_t other_count = list_sources(others, counts.others);
@@ -180,7 +180,7 @@ static void say_sources(out *o, const lode_build_sources *sources)
 
 static void write_sources(out *o, const lode_build_sources *sources)
 {
-    source_counts counts = count_sources(sources);
+    source_file_counts counts = count_sources(sources);
     for (size_t i = 0; i < SOURCE_REASONS; i++)
         out_fact_u64(o, counts.copied[i].key, counts.copied[i].count);
     for (size_t i = 0; i < SOURCE_REASONS; i++)

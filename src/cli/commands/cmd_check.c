@@ -3,7 +3,7 @@
 #include "output/json.h"
 #include "output/progress.h"
 #include "output/report.h"
-#include "stores.h"
+#include "stores/stores.h"
 
 #include <stdio.h>
 

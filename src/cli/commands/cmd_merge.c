@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
-#include "commands/rewrite.h"
-#include "damage.h"
+#include "commands/shared/rewrite.h"
 #include "interrupt.h"
 #include "job.h"
 #include "output/progress.h"
 #include "output/report.h"
-#include "stores.h"
+#include "stores/damage.h"
+#include "stores/stores.h"
 
 #include <stdint.h>
 #include <stdio.h>

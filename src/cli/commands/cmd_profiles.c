@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
-#include "commands/groups.h"
-#include "commands/id_tuple.h"
-#include "commands/plots.h"
-#include "commands/recording.h"
-#include "commands/spread.h"
+#include "commands/shared/groups.h"
+#include "commands/shared/id_tuple.h"
+#include "commands/shared/plots.h"
+#include "commands/shared/recording.h"
+#include "commands/shared/spread.h"
 #include "output/report.h"
-#include "session.h"
+#include "stores/session.h"
 #include "text/label.h"
 
 #include <stdlib.h>

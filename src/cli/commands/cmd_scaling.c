@@ -2,11 +2,12 @@
 /* Models of how costs grow with the size of a job, from runs of five sizes and more. */
 #include "alloc.h"
 #include "command.h"
-#include "commands/compare.h"
-#include "compare_side.h"
+#include "commands/compare/compare.h"
 #include "output/report.h"
+#include "stores/compare_side.h"
 #include "text/label.h"
 
+#include <lode/private/statistics.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
-#include "commands/rewrite.h"
-#include "damage.h"
+#include "commands/shared/rewrite.h"
 #include "interrupt.h"
 #include "job.h"
 #include "output/report.h"
-#include "session.h"
+#include "stores/damage.h"
+#include "stores/session.h"
 
 #include <stdint.h>
 

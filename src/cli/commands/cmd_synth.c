@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
-#include "formats.h"
 #include "interrupt.h"
+#include "options/formats.h"
 #include "output/progress.h"
 #include "output/report.h"
 

@@ -5,8 +5,8 @@
 #include "output/escape.h"
 #include "output/report.h"
 #include "plugin.h"
-#include "rec_session.h"
-#include "session.h"
+#include "stores/rec_session.h"
+#include "stores/session.h"
 #include "tui/paint.h"
 
 #include <dlfcn.h>

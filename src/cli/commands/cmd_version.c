@@ -7,6 +7,7 @@
 #include "plugin.h"
 #include "runs/catalogue.h"
 
+#include <lode/private/libraries.h>
 #include <stdio.h>
 
 typedef struct version_options {

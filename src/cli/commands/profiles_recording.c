@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "commands/recording.h"
+#include "commands/shared/recording.h"
 
 #include "alloc.h"
-#include "commands/spread.h"
-#include "damage.h"
+#include "commands/shared/spread.h"
 #include "output/report.h"
-#include "rec_session.h"
+#include "stores/damage.h"
+#include "stores/rec_session.h"
 #include "text/label.h"
 
 #include <stdio.h>

@@ -25,7 +25,7 @@ def main():
     style, script = style.read_text(encoding="ascii"), script.read_text(encoding="ascii")
     text = page.read_text(encoding="ascii").replace("@STYLE_SOURCE@", source(style)).replace("@SCRIPT_SOURCE@", source(script))
     head, tail = text.replace("@STYLE@", style).replace("@SCRIPT@", script).split(MARK)
-    output.write_text('#include "commands/flame.h"\n\n' + literal("flame_page_head", head.rstrip("\n")) + "\n"
+    output.write_text('#include "commands/flame/flame.h"\n\n' + literal("flame_page_head", head.rstrip("\n")) + "\n"
                       + literal("flame_page_tail", tail.strip("\n")), encoding="ascii")
 
 

@@ -4,6 +4,7 @@
 #include "alloc.h"
 
 #include <lode/name.h>
+#include <lode/private/utf8.h>
 
 #include <langinfo.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "alloc.h"
 #include "host.h"
-#include "option.h"
+#include "options/option.h"
 #include "output/escape.h"
 #include "output/json.h"
 #include "output/out_backend.h"

@@ -4,6 +4,7 @@
 #include "output/out_backend.h"
 
 #include <lode/name.h>
+#include <lode/private/utf8.h>
 
 #include <stdio.h>
 #include <stdlib.h>

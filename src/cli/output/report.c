@@ -12,6 +12,7 @@
 
 #define MESSAGE_SIZE 4096
 #define STATUS_SIZE  512
+#define ERROR_SIZE   640 /* of a file and a text */
 
 static int is_silent;
 
@@ -71,18 +72,12 @@ void report_status(const char *text)
 
 static int print_error(const char *subject, const lode_error *error)
 {
-    char where[160] = "";
-    int is_said = !error->file[0] || (subject && strcmp(subject, error->file) == 0);
-    if (is_said)
-        where[0] = '\0';
-    else if (error->offset != LODE_NO_OFFSET)
-        snprintf(where, sizeof where, "%s at 0x%llx: ", error->file, (unsigned long long)error->offset);
-    else
-        snprintf(where, sizeof where, "%s: ", error->file);
-    const char *text = error->text[0] ? error->text : lode_status_name(error->status);
-    if (subject)
-        return report("%s: %s%s", subject, where, text);
-    return report("%s%s", where, text);
+    char text[ERROR_SIZE];
+    lode_error shown = *error;
+    if (subject && strcmp(subject, error->file) == 0)
+        shown.file[0] = '\0';
+    lode_error_text(&shown, text, sizeof text);
+    return subject ? report("%s: %s", subject, text) : report("%s", text);
 }
 
 /* ---- files that became shorter ---- */

@@ -3,7 +3,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
-#include <lode/lode.h>
+#include <lode/unstable.h>
 
 enum exit_status {
     EXIT_DONE = 0,

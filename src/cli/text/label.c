@@ -2,7 +2,7 @@
 #include "text/label.h"
 
 #include "alloc.h"
-#include "option.h"
+#include "options/option.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ const char *label_profile(label *l, const lode_database *db, uint32_t profile)
 
 const char *label_hotspot(label *l, const lode_hotspot *hotspot, lode_group_by by)
 {
-    FILL(l, lode_hotspot_label(hotspot, by, l->text, l->capacity));
+    FILL(l, lode_hotspot_label(hotspot, l->text, l->capacity));
 }
 
 const char *label_place(label *l, const lode_file *file, uint32_t line)

@@ -3,7 +3,7 @@
 #ifndef CLI_LABEL_H
 #define CLI_LABEL_H
 
-#include <lode/lode.h>
+#include <lode/unstable.h>
 
 /* Starts as all zero. */
 typedef struct label {

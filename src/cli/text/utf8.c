@@ -2,6 +2,7 @@
 #include "text/utf8.h"
 
 #include <lode/name.h>
+#include <lode/private/utf8.h>
 
 #include <string.h>
 #include <wchar.h>

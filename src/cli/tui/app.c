@@ -8,21 +8,21 @@
 
 #define FRAME_ROWS 5 /* bar, heading, titles; message and keys */
 
-const tui_view_ops *tui_ops_of(tui_view view)
+const tui_page_ops *tui_ops_of(tui_page page)
 {
-    static const tui_view_ops *const all[TUI_VIEW_COUNT] = {&tui_functions_ops, &tui_tree_ops, &tui_time_ops,
+    static const tui_page_ops *const all[TUI_PAGE_COUNT] = {&tui_functions_ops, &tui_tree_ops, &tui_time_ops,
                                                             &tui_profiles_ops, &tui_requests_ops};
-    return all[view];
+    return all[page];
 }
 
-const tui_view_ops *tui_ops(const tui_app *app)
+const tui_page_ops *tui_ops(const tui_app *app)
 {
-    return tui_ops_of(app->view);
+    return tui_ops_of(app->page);
 }
 
 tui_list *tui_list_of(tui_app *app)
 {
-    return &app->lists[app->view];
+    return &app->lists[app->page];
 }
 
 int tui_height(const tui_app *app)
@@ -179,7 +179,7 @@ void tui_app_init(tui_app *app, const char *path, session *db, rec_session *rec)
     if (db)
         app->metric = find_metric(db);
     if (rec && lode_recording_has_requests(rec->recording))
-        app->view = TUI_REQUESTS;
+        app->page = TUI_REQUESTS;
 }
 
 void tui_app_forget(tui_app *app)
@@ -226,23 +226,23 @@ void tui_settle(tui_app *app)
         list->top = count > height ? count - height : 0;
 }
 
-void tui_go(tui_app *app, tui_view view)
+void tui_go(tui_app *app, tui_page page)
 {
-    if (!tui_ops_of(view)->is_there(app)) {
-        tui_say(app, "this store has no %s", tui_ops_of(view)->title);
+    if (!tui_ops_of(page)->is_there(app)) {
+        tui_say(app, "this store has no %s", tui_ops_of(page)->title);
         return;
     }
-    app->view = view;
+    app->page = page;
 }
 
-/* The next view that the store has. */
+/* The next page that the store has. */
 static void turn(tui_app *app, int direction)
 {
-    int view = (int)app->view;
+    int page = (int)app->page;
     do
-        view = (view + direction + TUI_VIEW_COUNT) % TUI_VIEW_COUNT;
-    while (!tui_ops_of((tui_view)view)->is_there(app));
-    app->view = (tui_view)view;
+        page = (page + direction + TUI_PAGE_COUNT) % TUI_PAGE_COUNT;
+    while (!tui_ops_of((tui_page)page)->is_there(app));
+    app->page = (tui_page)page;
 }
 
 static int move(tui_app *app, int key)
@@ -288,7 +288,7 @@ int tui_matches(const tui_app *app, const char *text)
 
 static int find_row(tui_app *app, int direction)
 {
-    const tui_view_ops *ops = tui_ops(app);
+    const tui_page_ops *ops = tui_ops(app);
     tui_list *list = tui_list_of(app);
     size_t count = ops->count(app);
     for (size_t step = 1; step <= count; step++) {
@@ -305,7 +305,7 @@ static int find_row(tui_app *app, int direction)
 
 static void find(tui_app *app, int direction)
 {
-    const tui_view_ops *ops = tui_ops(app);
+    const tui_page_ops *ops = tui_ops(app);
     if (!app->search[0]) {
         tui_say(app, "/ searches");
         return;
@@ -395,8 +395,8 @@ void tui_key(tui_app *app, int key)
         return;
     }
     int is_used = tui_ops(app)->key(app, key) || move(app, key) || is_common(app, key);
-    for (int view = 0; !is_used && view < TUI_VIEW_COUNT; view++)
-        if (tui_ops_of((tui_view)view)->digit == key)
-            tui_go(app, (tui_view)view);
+    for (int page = 0; !is_used && page < TUI_PAGE_COUNT; page++)
+        if (tui_ops_of((tui_page)page)->digit == key)
+            tui_go(app, (tui_page)page);
     tui_settle(app);
 }

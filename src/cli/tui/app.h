@@ -6,19 +6,19 @@
 #ifndef CLI_TUI_APP_H
 #define CLI_TUI_APP_H
 
-#include "rec_session.h"
-#include "session.h"
+#include "stores/rec_session.h"
+#include "stores/session.h"
 #include "text/label.h"
 #include "tui/screen.h"
 
-typedef enum tui_view {
+typedef enum tui_page {
     TUI_FUNCTIONS,
     TUI_TREE,
     TUI_TIME,
     TUI_PROFILES,
     TUI_REQUESTS,
-    TUI_VIEW_COUNT
-} tui_view;
+    TUI_PAGE_COUNT
+} tui_page;
 
 #define TUI_CELLS     5
 #define TUI_CELL_SIZE NUMBER_SIZE
@@ -33,7 +33,7 @@ typedef struct tui_row {
     tui_style style;
 } tui_row;
 
-/* Columns of numbers of a view; `width` 0 ends them. */
+/* Columns of numbers of a page; `width` 0 ends them. */
 typedef struct tui_column {
     const char *title;
     int width;
@@ -81,9 +81,9 @@ typedef struct tui_app {
     rec_session *rec;
     int is_utf8;
     int rows, columns; /* of the terminal */
-    tui_view view;
-    tui_list lists[TUI_VIEW_COUNT];
-    int sorts[TUI_VIEW_COUNT];
+    tui_page page;
+    tui_list lists[TUI_PAGE_COUNT];
+    int sorts[TUI_PAGE_COUNT];
     char search[TUI_TEXT_SIZE], typed[TUI_TEXT_SIZE];
     int is_typing, is_help, is_done;
     char message[TUI_TEXT_SIZE];
@@ -108,7 +108,7 @@ typedef struct tui_app {
     void *user;
 } tui_app;
 
-typedef struct tui_view_ops {
+typedef struct tui_page_ops {
     char digit; /* of the tab of the page */
     const char *title;
     int (*is_there)(const tui_app *app);
@@ -121,24 +121,24 @@ typedef struct tui_view_ops {
     void (*heading)(const tui_app *app, char *text, size_t capacity);
     /* The options of the command that prints the same numbers. */
     void (*command)(const tui_app *app, char *text, size_t capacity);
-    /* 1 if the key was for this view. */
+    /* 1 if the key was for this page. */
     int (*key)(tui_app *app, int key);
     /* May be NULL: paints the rows itself. */
     void (*paint)(tui_app *app, const tui_screen *screen, int first, int height);
     /* May be NULL: looks further than the rows. Moves the cursor, or returns 0. */
     int (*find)(tui_app *app, int direction);
-} tui_view_ops;
+} tui_page_ops;
 
-extern const tui_view_ops tui_functions_ops, tui_tree_ops, tui_time_ops, tui_profiles_ops, tui_requests_ops;
+extern const tui_page_ops tui_functions_ops, tui_tree_ops, tui_time_ops, tui_profiles_ops, tui_requests_ops;
 
 void tui_app_init(tui_app *app, const char *path, session *db, rec_session *rec);
 void tui_app_free(tui_app *app);
 /* Forgets all results, as after a change of the metric or of what is selected. */
 void tui_app_forget(tui_app *app);
-const tui_view_ops *tui_ops(const tui_app *app);
-const tui_view_ops *tui_ops_of(tui_view view);
+const tui_page_ops *tui_ops(const tui_app *app);
+const tui_page_ops *tui_ops_of(tui_page page);
 tui_list *tui_list_of(tui_app *app);
-/* Rows of the terminal that show rows of a view. */
+/* Rows of the terminal that show rows of a page. */
 int tui_height(const tui_app *app);
 /* Does what a key asks for. */
 void tui_key(tui_app *app, int key);
@@ -147,8 +147,8 @@ void tui_settle(tui_app *app);
 /* Says what the library said. Always -1. */
 int tui_fail(tui_app *app, const lode_error *error);
 void tui_say(tui_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Moves to a view. */
-void tui_go(tui_app *app, tui_view view);
+/* Moves to a page. */
+void tui_go(tui_app *app, tui_page page);
 /* Whether a text has what is searched for, in any case of letters; 0 if nothing is. */
 int tui_matches(const tui_app *app, const char *text);
 /* The unit of costs. */

@@ -139,7 +139,7 @@ static int on_key(tui_app *app, int key)
     return 1;
 }
 
-const tui_view_ops tui_functions_ops = {.digit = '2',
+const tui_page_ops tui_functions_ops = {.digit = '2',
                                         .title = "Functions",
                                         .is_there = is_there,
                                         .load = load,

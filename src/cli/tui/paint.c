@@ -58,7 +58,7 @@ static void put_cell(const tui_app *app, const tui_screen *screen, int row, int 
 
 static void paint_row(tui_app *app, const tui_screen *screen, int at, size_t index)
 {
-    const tui_view_ops *ops = tui_ops(app);
+    const tui_page_ops *ops = tui_ops(app);
     const tui_column *columns = ops->columns(app);
     tui_row row = {.mark = ""};
     ops->row(app, index, &row);
@@ -97,12 +97,12 @@ static void paint_bar(tui_app *app, const tui_screen *screen)
     char text[64];
     int column = 1;
     paint_text(app, screen, 0, 0, app->columns, TUI_BAR, "");
-    for (int view = 0; view < TUI_VIEW_COUNT; view++) {
-        const tui_view_ops *ops = tui_ops_of((tui_view)view);
+    for (int page = 0; page < TUI_PAGE_COUNT; page++) {
+        const tui_page_ops *ops = tui_ops_of((tui_page)page);
         if (!ops->is_there(app))
             continue;
         int length = snprintf(text, sizeof text, " %c %s ", ops->digit, ops->title);
-        paint_text(app, screen, 0, column, length, view == (int)app->view ? TUI_TAB : TUI_BAR, text);
+        paint_text(app, screen, 0, column, length, page == (int)app->page ? TUI_TAB : TUI_BAR, text);
         column += length + 1;
     }
     paint_text(app, screen, 0, column + 1, app->columns - column - 2, TUI_BAR, app->path);
@@ -166,7 +166,7 @@ void paint_progress(tui_app *app, const tui_screen *screen, const char *phase, u
 
 static void paint_rows(tui_app *app, const tui_screen *screen)
 {
-    const tui_view_ops *ops = tui_ops(app);
+    const tui_page_ops *ops = tui_ops(app);
     int height = tui_height(app);
     if (ops->paint) {
         ops->paint(app, screen, 3, height);

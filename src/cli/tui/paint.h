@@ -5,7 +5,7 @@
 
 #include "tui/app.h"
 
-/* Computes what the view needs, and draws all of it. */
+/* Computes what the page needs, and draws all of it. */
 void paint_app(tui_app *app, const tui_screen *screen);
 /* A line about work under way. */
 void paint_progress(tui_app *app, const tui_screen *screen, const char *phase, uint64_t done, uint64_t total);

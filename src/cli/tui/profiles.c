@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `lode profiles` shows: one row for each profile or task. */
 #include "alloc.h"
-#include "commands/spread.h"
+#include "commands/shared/spread.h"
 #include "text/utf8.h"
 #include "tui/app.h"
 
@@ -182,7 +182,7 @@ static int on_key(tui_app *app, int key)
     return 1;
 }
 
-const tui_view_ops tui_profiles_ops = {.digit = '6',
+const tui_page_ops tui_profiles_ops = {.digit = '6',
                                        .title = "Profiles",
                                        .is_there = is_there,
                                        .load = load,

@@ -106,7 +106,7 @@ static int on_key(tui_app *app, int key)
     return 1;
 }
 
-const tui_view_ops tui_requests_ops = {.digit = '7',
+const tui_page_ops tui_requests_ops = {.digit = '7',
                                        .title = "Requests",
                                        .is_there = is_there,
                                        .load = load,

@@ -18,7 +18,7 @@
 typedef enum tui_style {
     TUI_PLAIN,
     TUI_BAR,    /* the first and the last line */
-    TUI_TAB,    /* the view that is shown, in the bar */
+    TUI_TAB,    /* the page that is shown, in the bar */
     TUI_TITLE,  /* of columns */
     TUI_CURSOR, /* the selected row */
     TUI_HOT,

@@ -402,7 +402,7 @@ static int on_key(tui_app *app, int key)
     return 1;
 }
 
-const tui_view_ops tui_time_ops = {.digit = '5',
+const tui_page_ops tui_time_ops = {.digit = '5',
                                    .title = "Time",
                                    .is_there = is_there,
                                    .load = load,

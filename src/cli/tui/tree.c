@@ -317,7 +317,7 @@ static int on_key(tui_app *app, int key)
     return 1;
 }
 
-const tui_view_ops tui_tree_ops = {.digit = '3',
+const tui_page_ops tui_tree_ops = {.digit = '3',
                                    .title = "Tree",
                                    .is_there = is_there,
                                    .load = load,

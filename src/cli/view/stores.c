@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The server's stores: opened in the background, so that the page is there before they are. */
-#include "stores.h"
+#include "stores/stores.h"
 #include "alloc.h"
 #include "cache.h"
-#include "damage.h"
-#include "option.h"
+#include "options/option.h"
 #include "output/report.h"
+#include "stores/damage.h"
 #include "view/view.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
 #ifndef LODE_FORMAT_FOLDED_LINE_H
 #define LODE_FORMAT_FOLDED_LINE_H
 
-#include "base/range.h"
-#include "model/import.h"
+#include "base/io/range.h"
+#include "model/import/import.h"
 
 enum {
     FOLDED_LINE_MOST = 1 << 24, /* bytes */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens and checks folded stacks with one reader: the report stops at an error, or goes on. */
-#include "base/count.h"
 #include "base/error.h"
-#include "base/gzip.h"
+#include "base/io/gzip.h"
+#include "base/text/count.h"
 #include "format/bounded.h"
 #include "format/folded/folded.h"
 #include "format/folded/line.h"
 #include "format/folded/rules.h"
-#include "model/database.h"
+#include "model/database/database.h"
 #include "model/finding.h"
 
 #define FORMAT_NAME "folded stacks"
@@ -24,7 +24,7 @@ enum {
 struct folded_reader {
     struct lode_report *report;
     const char *file;
-    struct lode_source source;
+    struct lode_input source;
     struct lode_bounded bounds;
     struct lode_blob unpacked;
     struct lode_range text;
@@ -65,13 +65,13 @@ static bool looks_folded(struct lode_range text)
 static int probe(const struct lode_folder *folder)
 {
     const char *name = lode_folder_only(folder);
-    struct lode_source source;
+    struct lode_input source;
     struct lode_blob unpacked = {0};
     uint64_t offset;
     bool is_folded = false, is_named = false;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         is_named |= ends_with(name, suffixes[i]);
-    if (lode_source_open(&source, folder, name, NULL) == LODE_OK) {
+    if (lode_input_open(&source, folder, name, NULL) == LODE_OK) {
         struct lode_range text = source.bytes;
         if (lode_gzip_begins(text)) {
             lode_gzip_unpack(text, PROBED, &unpacked, &offset);
@@ -81,7 +81,7 @@ static int probe(const struct lode_folder *folder)
         is_folded = text.size > 0 && looks_folded(text);
     }
     lode_blob_free(&unpacked);
-    lode_source_close(&source);
+    lode_input_close(&source);
     return is_folded && is_named ? LODE_PROBE_MARK : is_folded || is_named ? LODE_PROBE_NAMES : LODE_PROBE_NO;
 }
 
@@ -272,7 +272,7 @@ static lode_status read_stacks(struct folded_reader *reader, const struct lode_f
     static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
     lode_error *error = reader->report->error;
     reader->file = lode_folder_only(folder);
-    lode_status status = lode_source_open(&reader->source, folder, reader->file, error);
+    lode_status status = lode_input_open(&reader->source, folder, reader->file, error);
     if (status == LODE_ABSENT)
         return lode_fail(error, LODE_ERR_IO, reader->file, LODE_NO_OFFSET, "there is no such file");
     LODE_TRY(status);
@@ -306,7 +306,7 @@ static void close_reader(struct folded_reader *reader)
     lode_map_free(&reader->frames);
     lode_import_close(&reader->import);
     lode_blob_free(&reader->unpacked);
-    lode_source_close(&reader->source);
+    lode_input_close(&reader->source);
 }
 
 static lode_status open_stacks(lode_database **out, const struct lode_folder *folder, lode_error *error)

@@ -7,7 +7,7 @@
 #ifndef LODE_FORMAT_HPCTOOLKIT_LOOPS_H
 #define LODE_FORMAT_HPCTOOLKIT_LOOPS_H
 
-#include "base/array.h"
+#include "base/memory/array.h"
 #include <lode/status.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens a database: implements the database API for this format. */
 #include "base/error.h"
-#include "format/hpctoolkit/check.h"
+#include "format/hpctoolkit/check/check.h"
 #include "format/hpctoolkit/hpctoolkit.h"
 #include "format/hpctoolkit/read.h"
-#include "format/hpctoolkit/write.h"
+#include "format/hpctoolkit/write/write.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -79,7 +79,7 @@ static lode_status get_profile_ids(const lode_database *base, uint32_t profile, 
 void lode_hpct_close(struct hpct_database *db)
 {
     for (unsigned id = 0; id < HPCT_FILES; id++)
-        lode_source_close(&db->files[id].source);
+        lode_input_close(&db->files[id].source);
     lode_context_tree_free(&db->base.tree);
     lode_arena_free(&db->base.arena);
     free(db);
@@ -143,9 +143,9 @@ static lode_status open_database(lode_database **out, const struct lode_folder *
 static int probe(const struct lode_folder *folder)
 {
     for (unsigned id = 0; id < HPCT_FILES; id++) {
-        struct lode_source source;
-        lode_status status = lode_source_open(&source, folder, lode_hpct_specs[id].name, NULL);
-        lode_source_close(&source);
+        struct lode_input source;
+        lode_status status = lode_input_open(&source, folder, lode_hpct_specs[id].name, NULL);
+        lode_input_close(&source);
         if (status != LODE_ABSENT)
             return LODE_PROBE_NAMES;
     }

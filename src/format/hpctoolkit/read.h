@@ -6,10 +6,10 @@
 #ifndef LODE_FORMAT_HPCTOOLKIT_READ_H
 #define LODE_FORMAT_HPCTOOLKIT_READ_H
 
-#include "base/source.h"
+#include "base/io/input.h"
 #include "format/hpctoolkit/rules.h"
 #include "format/hpctoolkit/wire.h"
-#include "model/database.h"
+#include "model/database/database.h"
 #include "model/finding.h"
 
 struct hpct_section {
@@ -19,7 +19,7 @@ struct hpct_section {
 };
 
 struct hpct_file {
-    struct lode_source source;
+    struct lode_input source;
     bool present;
     bool usable; /* it is identified as its kind; unusable sections are empty */
     bool sound;  /* its header, footer and sections are valid */

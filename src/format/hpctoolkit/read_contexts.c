@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* meta.db: the context tree, from nested arrays in the file to one array in depth-first order. */
-#include "base/array.h"
-#include "base/bytes.h"
-#include "base/count.h"
 #include "base/error.h"
+#include "base/io/bytes.h"
+#include "base/memory/array.h"
+#include "base/text/count.h"
 #include "format/hpctoolkit/read.h"
 #include <inttypes.h>
 #include <stdlib.h>

@@ -162,7 +162,7 @@ static lode_status open_file(struct hpct_database *db, enum hpct_file_id id, con
     struct hpct_file *file = &db->files[id];
     struct lode_part_info *info = &db->base.parts[id];
     info->file = spec->name;
-    lode_status status = lode_source_open(&file->source, folder, spec->name, report->error);
+    lode_status status = lode_input_open(&file->source, folder, spec->name, report->error);
     if (status == LODE_ABSENT) {
         bool must = id == HPCT_META || id == HPCT_PROFILE;
         return lode_report_add(report, must ? RULE_PART_MISSING : RULE_PART_ABSENT, spec->name,

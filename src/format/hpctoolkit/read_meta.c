@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* meta.db: strings, general properties, identifier names. */
-#include "base/bytes.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/io/bytes.h"
+#include "base/text/utf8.h"
 #include "format/hpctoolkit/read.h"
 #include <inttypes.h>
 #include <string.h>

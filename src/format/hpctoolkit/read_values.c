@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* profile.db, cct.db, trace.db: blocks, id tuples and trace lines, decoded in place. */
-#include "base/bytes.h"
+#include "base/io/bytes.h"
 #include "format/hpctoolkit/read.h"
 
 void lode_hpct_profile(const struct hpct_database *db, uint32_t index, struct wire_Profile *out)

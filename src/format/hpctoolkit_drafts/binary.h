@@ -6,10 +6,10 @@
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_BINARY_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_BINARY_H
 
-#include "base/source.h"
+#include "base/io/input.h"
 #include "format/hpctoolkit_drafts/rules.h"
 #include "format/hpctoolkit_drafts/wire.h"
-#include "model/database.h"
+#include "model/database/database.h"
 #include "model/finding.h"
 
 struct drafts_database;
@@ -34,7 +34,7 @@ struct drafts_variant {
 };
 
 struct drafts_file {
-    struct lode_source source;
+    struct lode_input source;
     bool present;
     bool usable;      /* it is of the kind that its name says */
     uint64_t end;     /* start of its footer, or its end if it has none */

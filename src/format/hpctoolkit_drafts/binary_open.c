@@ -2,7 +2,7 @@
 /* Opens a database of the big-endian drafts: implements the database API. */
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/binary.h"
-#include "model/trace.h"
+#include "model/database/trace.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ lode_status lode_drafts_remark(struct drafts_database *db, const char *rule, lod
 void lode_drafts_close(struct drafts_database *db)
 {
     for (unsigned id = 0; id < HPCT_FILES; id++)
-        lode_source_close(&db->files[id].source);
+        lode_input_close(&db->files[id].source);
     lode_context_tree_free(&db->base.tree);
     lode_arena_free(&db->base.arena);
     free(db);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* profile.db, cct.db and trace.db of the big-endian drafts: headers, tables, blocks and lines. */
-#include "base/bytes.h"
 #include "base/error.h"
+#include "base/io/bytes.h"
 #include "format/hpctoolkit_drafts/binary.h"
-#include "model/block.h"
+#include "model/database/block.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -246,7 +246,7 @@ static lode_status open_file(struct drafts_database *db, enum hpct_file_id id, c
     struct lode_part_info *info = &db->base.parts[id];
     bool must = id == HPCT_META || id == HPCT_PROFILE;
     info->file = name;
-    lode_status status = lode_source_open(&file->source, folder, name, report->error);
+    lode_status status = lode_input_open(&file->source, folder, name, report->error);
     if (status == LODE_ABSENT)
         return lode_report_add(report, must ? DRAFTS_RULE_PART_MISSING : DRAFTS_RULE_PART_ABSENT, name,
                                LODE_NO_OFFSET, "there is no %s", name);

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "format/hpctoolkit_drafts/rules.h"
-#include "format/hpctoolkit_drafts/write.h"
+#include "format/hpctoolkit_drafts/write/write.h"
 #include <string.h>
 
 static const struct drafts_layout *const layouts[] = {&lode_drafts_xml, &lode_drafts_metadb,
@@ -12,11 +12,11 @@ static const struct drafts_layout *const layouts[] = {&lode_drafts_xml, &lode_dr
 
 bool lode_drafts_begins(const struct lode_folder *folder, const char *name, const char *magic, size_t size)
 {
-    struct lode_source source;
-    if (lode_source_open(&source, folder, name, NULL) != LODE_OK)
+    struct lode_input source;
+    if (lode_input_open(&source, folder, name, NULL) != LODE_OK)
         return false;
     bool begins = source.bytes.size >= size && memcmp(source.bytes.data, magic, size) == 0;
-    lode_source_close(&source);
+    lode_input_close(&source);
     return begins;
 }
 

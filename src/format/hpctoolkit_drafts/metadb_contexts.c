@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The draft's meta.db: the context tree, from nested blocks to an array in depth-first order. */
-#include "base/array.h"
-#include "base/bytes.h"
-#include "base/count.h"
+#include "base/io/bytes.h"
+#include "base/memory/array.h"
+#include "base/text/count.h"
 #include "format/hpctoolkit/read.h"
 #include "format/hpctoolkit_drafts/metadb_read.h"
 #include "format/hpctoolkit_drafts/recover.h"

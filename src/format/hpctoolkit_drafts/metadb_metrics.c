@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The draft's meta.db: metrics, scopes, statistics. */
-#include "base/array.h"
-#include "base/hash.h"
-#include "base/map.h"
+#include "base/memory/array.h"
+#include "base/memory/hash.h"
+#include "base/memory/map.h"
 #include "format/hpctoolkit_drafts/metadb_read.h"
 #include "format/hpctoolkit_drafts/recover.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The draft whose metadata is a big-endian meta.db. */
-#include "format/hpctoolkit_drafts/check.h"
+#include "format/hpctoolkit_drafts/check/check.h"
 #include "format/hpctoolkit_drafts/drafts.h"
 #include "format/hpctoolkit_drafts/metadb.h"
 

@@ -2,7 +2,7 @@
 /* The draft's meta.db: header, sections, general properties. */
 #include "format/hpctoolkit_drafts/metadb_read.h"
 
-#include "base/bytes.h"
+#include "base/io/bytes.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The draft's meta.db: application binaries, source files, functions. */
-#include "base/bytes.h"
+#include "base/io/bytes.h"
 #include "format/hpctoolkit/read.h"
 #include "format/hpctoolkit_drafts/metadb_read.h"
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The layout of early 2022: opened and checked like 4.0, with its own meta.db. */
-#include "format/hpctoolkit/check.h"
+#include "format/hpctoolkit/check/check.h"
 #include "format/hpctoolkit_drafts/drafts.h"
 #include "format/hpctoolkit_drafts/pre_a.h"
 #include "format/hpctoolkit_drafts/rules.h"

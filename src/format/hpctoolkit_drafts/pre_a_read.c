@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* meta.db of early 2022: metrics, and the roots of contexts. */
-#include "base/array.h"
-#include "base/bytes.h"
 #include "base/error.h"
-#include "base/map.h"
+#include "base/io/bytes.h"
+#include "base/memory/array.h"
+#include "base/memory/map.h"
 #include "format/hpctoolkit_drafts/pre_a.h"
 #include "format/hpctoolkit_drafts/recover.h"
 #include <string.h>
@@ -42,11 +42,11 @@ bool lode_drafts_is_pre_a(const struct lode_folder *folder)
     enum {
         AT = WIRE_FileHeader_SIZE + META_METRICS * WIRE_Section_SIZE
     };
-    struct lode_source source;
+    struct lode_input source;
     struct wire_Section section = {0};
     struct wire_Metrics metrics = {0};
     struct lode_range part;
-    if (lode_source_open(&source, folder, meta_name(), NULL) != LODE_OK)
+    if (lode_input_open(&source, folder, meta_name(), NULL) != LODE_OK)
         return false;
     bool is_meta = source.bytes.size >= AT + WIRE_Section_SIZE &&
                    memcmp(source.bytes.data, HPCT_MAGIC "meta", HPCT_MAGIC_SIZE + HPCT_FORMAT_SIZE) == 0;
@@ -54,7 +54,7 @@ bool lode_drafts_is_pre_a(const struct lode_folder *folder)
         lode_wire_read_Section(&section, source.bytes.data + AT, WIRE_Section_SIZE);
     if (is_meta && lode_range_part(source.bytes, section.p, section.sz, &part))
         lode_wire_read_Metrics(&metrics, part.data, part.size);
-    lode_source_close(&source);
+    lode_input_close(&source);
     return is_pre_a(&metrics);
 }
 

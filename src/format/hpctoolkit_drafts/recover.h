@@ -3,7 +3,7 @@
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_RECOVER_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_RECOVER_H
 
-#include "model/database.h"
+#include "model/database/database.h"
 
 /* Sets the type and the propagation bit of a scope that has a name. */
 void lode_drafts_scope(struct lode_scope *scope);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/hpctoolkit_drafts/wire.h"
 
-#include "base/bytes.h"
+#include "base/io/bytes.h"
 
 #define GET_u8(p)     get_u8(p)
 #define GET_u16(p)    get_u16be(p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What an export to pprof writes back: labels, types and metadata (model/carried.h). */
+/* What an export to pprof writes back: labels, types and metadata (model/import/carried.h). */
 #include "format/pprof/read.h"
 
 /* A packed byte gives at most so many bytes of labels and their sums, beyond a floor. */

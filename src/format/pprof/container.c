@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From a file to the bytes of a profile, and what other files of this kind are. */
-#include "base/bytes.h"
-#include "base/gzip.h"
+#include "base/io/bytes.h"
+#include "base/io/gzip.h"
 #include "format/pprof/probe.h"
 #include "format/pprof/read.h"
 #include <stdlib.h>
@@ -140,16 +140,16 @@ static const char *explain_bytes(const struct look *look)
 }
 
 /* Looks at the only file of a folder. */
-static bool look_into(const struct lode_folder *folder, struct lode_source *source, struct look *look)
+static bool look_into(const struct lode_folder *folder, struct lode_input *source, struct look *look)
 {
     *look = (struct look){0};
-    return lode_source_open(source, folder, lode_folder_only(folder), NULL) == LODE_OK &&
+    return lode_input_open(source, folder, lode_folder_only(folder), NULL) == LODE_OK &&
            look_at(look, source->bytes);
 }
 
 int lode_pprof_probe(const struct lode_folder *folder)
 {
-    struct lode_source source;
+    struct lode_input source;
     struct look look;
     int score = LODE_PROBE_NO;
     bool has_bytes = look_into(folder, &source, &look);
@@ -164,17 +164,17 @@ int lode_pprof_probe(const struct lode_folder *folder)
         (!has_bytes || explain_bytes(&look) == NULL))
         score = LODE_PROBE_NAMES;
     lode_blob_free(&look.unpacked);
-    lode_source_close(&source);
+    lode_input_close(&source);
     return score;
 }
 
 const char *lode_pprof_explain(const struct lode_folder *folder)
 {
-    struct lode_source source;
+    struct lode_input source;
     struct look look;
     const char *text = look_into(folder, &source, &look) ? explain_bytes(&look) : NULL;
     lode_blob_free(&look.unpacked);
-    lode_source_close(&source);
+    lode_input_close(&source);
     return text;
 }
 
@@ -187,7 +187,7 @@ lode_status lode_pprof_unpack(struct pprof_reader *reader, const struct lode_fol
 {
     struct lode_report *report = reader->report;
     reader->file = lode_folder_only(folder);
-    lode_status status = lode_source_open(&reader->source, folder, reader->file, report->error);
+    lode_status status = lode_input_open(&reader->source, folder, reader->file, report->error);
     if (status == LODE_ABSENT)
         return lode_fail(report->error, LODE_ERR_IO, reader->file, LODE_NO_OFFSET, "there is no such file");
     LODE_TRY(status);

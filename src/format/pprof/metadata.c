@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Metrics, title and description. */
-#include "base/count.h"
+#include "base/text/count.h"
 #include "format/pprof/read.h"
 #include <inttypes.h>
 #include <lode/name.h>

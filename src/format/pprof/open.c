@@ -2,10 +2,10 @@
 /* Opens and checks profiles: the same reader, with a strict report or with one that goes on. */
 #include "format/pprof/pprof.h"
 
-#include "base/count.h"
+#include "base/text/count.h"
 #include "format/pprof/probe.h"
 #include "format/pprof/read.h"
-#include "model/database.h"
+#include "model/database/database.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ static void close_reader(struct pprof_reader *reader)
     lode_interner_free(&reader->labels);
     lode_import_close(&reader->import);
     lode_blob_free(&reader->unpacked);
-    lode_source_close(&reader->source);
+    lode_input_close(&reader->source);
     free(reader->strings);
     free(reader->values);
 }

@@ -8,13 +8,13 @@
 #define LODE_FORMAT_PPROF_READ_H
 
 #include "base/error.h"
-#include "base/pattern.h"
-#include "base/source.h"
+#include "base/io/input.h"
+#include "base/text/pattern.h"
 #include "format/bounded.h"
 #include "format/pprof/rules.h"
 #include "format/pprof/wire.h"
 #include "model/finding.h"
-#include "model/import.h"
+#include "model/import/import.h"
 
 enum {
     PPROF_BYTES_MOST = 1 << 30,   /* unpacked */
@@ -79,7 +79,7 @@ struct pprof_label {
 struct pprof_reader {
     struct lode_report *report;
     const char *file;
-    struct lode_source source;
+    struct lode_input source;
     struct lode_bounded bounds;
     struct lode_blob unpacked;
     struct lode_range bytes; /* of the profile */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Samples: from stacks of locations to contexts and their sums. */
-#include "base/count.h"
+#include "base/text/count.h"
 #include "format/pprof/read.h"
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/pprof/wire.h"
 
-#include "base/bytes.h"
+#include "base/io/bytes.h"
 
 /* Wire types. 3 and 4 were groups, 6 and 7 never existed. */
 enum {

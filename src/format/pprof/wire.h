@@ -3,7 +3,7 @@
 #ifndef LODE_FORMAT_PPROF_WIRE_H
 #define LODE_FORMAT_PPROF_WIRE_H
 
-#include "base/range.h"
+#include "base/io/range.h"
 
 enum pprof_message {
     PPROF_PROFILE,

@@ -6,8 +6,8 @@
 #ifndef LODE_UFTRACE_CURSOR_H
 #define LODE_UFTRACE_CURSOR_H
 
-#include "base/bytes.h"
-#include "base/stream.h"
+#include "base/io/bytes.h"
+#include "base/io/stream.h"
 #include "format/uftrace/read.h"
 
 enum {

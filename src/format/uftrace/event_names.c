@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The predefined events of uftrace: their names, and the numbers they carry. */
 #include "base/error.h"
-#include "format/uftrace/args_number.h"
-#include "format/uftrace/argspec.h"
+#include "format/uftrace/args/args_number.h"
+#include "format/uftrace/args/argspec.h"
 
 enum {
     FIELDS_MAX = 3,

@@ -3,11 +3,11 @@
  * The example recording: `thumbs` makes thumbnails of photos with three workers. One photo is not
  * in the cache. While it is fetched, its worker holds the lock of the cache, so the others wait.
  */
-#include "base/arena.h"
-#include "base/array.h"
 #include "base/error.h"
+#include "base/memory/arena.h"
+#include "base/memory/array.h"
 #include "format/uftrace/uftrace.h"
-#include "format/uftrace/write.h"
+#include "format/uftrace/write/write.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -73,10 +73,10 @@ static void close_recording(lode_recording *recording)
 {
     struct uft_recording *rec = (struct uft_recording *)recording;
     for (uint32_t i = 0; i < rec->base.module_count; i++) {
-        lode_source_close(&rec->modules[i].symbols.source);
-        lode_source_close(&rec->modules[i].debug_source);
+        lode_input_close(&rec->modules[i].symbols.source);
+        lode_input_close(&rec->modules[i].debug_source);
     }
-    lode_source_close(&rec->info_source);
+    lode_input_close(&rec->info_source);
     lode_uft_specs_close(rec->specs);
     lode_uft_perf_free(&rec->perf);
     lode_map_free(&rec->file_index);
@@ -294,15 +294,15 @@ static lode_status open_recording(lode_recording **out, const struct lode_folder
 /* Files that cannot be read count too: opening says why. */
 static int probe(const struct lode_folder *folder)
 {
-    struct lode_source source;
+    struct lode_input source;
     uint64_t size;
     if (lode_folder_size(folder, "task.txt", &size, NULL) == LODE_OK ||
         lode_folder_size(folder, "default.opts", &size, NULL) == LODE_OK)
         return LODE_PROBE_NAMES;
-    if (lode_source_open(&source, folder, "info", NULL) != LODE_OK)
+    if (lode_input_open(&source, folder, "info", NULL) != LODE_OK)
         return LODE_PROBE_NO;
     bool is_ours = source.bytes.size >= 8 && memcmp(source.bytes.data, "Ftrace!", 8) == 0;
-    lode_source_close(&source);
+    lode_input_close(&source);
     return is_ours ? LODE_PROBE_NAMES : LODE_PROBE_NO;
 }
 

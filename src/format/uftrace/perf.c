@@ -5,9 +5,9 @@
  */
 #include "format/uftrace/perf.h"
 
-#include "base/bytes.h"
 #include "base/compare.h"
 #include "base/error.h"
+#include "base/io/bytes.h"
 #include "format/uftrace/rules.h"
 #include <fcntl.h>
 #include <stdio.h>

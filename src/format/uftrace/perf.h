@@ -3,8 +3,8 @@
 #ifndef LODE_UFTRACE_PERF_H
 #define LODE_UFTRACE_PERF_H
 
-#include "base/arena.h"
-#include "base/range.h"
+#include "base/io/range.h"
+#include "base/memory/arena.h"
 #include "model/finding.h"
 
 enum lode_uft_perf_kind {

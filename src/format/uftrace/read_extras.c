@@ -37,11 +37,11 @@ static lode_status parse_table(struct uft_opening *opening, const struct table *
 static lode_status read_table(struct uft_opening *opening, const struct table *table, void **out,
                               size_t *count)
 {
-    struct lode_source source;
+    struct lode_input source;
     struct lode_array items;
     *out = NULL;
     *count = 0;
-    lode_status status = lode_source_open(&source, &opening->rec->folder, table->name, opening->error);
+    lode_status status = lode_input_open(&source, &opening->rec->folder, table->name, opening->error);
     if (status != LODE_OK)
         return status == LODE_ABSENT ? LODE_OK : status;
     lode_array_init(&items, table->item_size, UINT32_MAX / 2);
@@ -56,7 +56,7 @@ static lode_status read_table(struct uft_opening *opening, const struct table *t
         *count = items.count;
     }
     lode_array_free(&items);
-    lode_source_close(&source);
+    lode_input_close(&source);
     return status;
 }
 
@@ -103,8 +103,8 @@ static int compare_messages(const void *left, const void *right)
 
 static lode_status read_note(struct uft_opening *opening)
 {
-    struct lode_source source;
-    lode_status status = lode_source_open(&source, &opening->rec->folder, "note.txt", opening->error);
+    struct lode_input source;
+    lode_status status = lode_input_open(&source, &opening->rec->folder, "note.txt", opening->error);
     if (status != LODE_OK)
         return status == LODE_ABSENT ? LODE_OK : status;
     const char *text = (const char *)source.bytes.data;
@@ -112,7 +112,7 @@ static lode_status read_note(struct uft_opening *opening)
     while (length > 0 && text[length - 1] == '\n')
         length--;
     status = lode_uft_add_fact(opening, "note", (struct uft_text){text, text + length});
-    lode_source_close(&source);
+    lode_input_close(&source);
     return status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The info file: a binary header, then lines of metadata. */
-#include "base/bytes.h"
 #include "base/error.h"
+#include "base/io/bytes.h"
 #include "format/uftrace/read.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,16 +56,16 @@ static void guess_byte_order(struct uft_opening *opening)
 {
     for (size_t i = 0; i < opening->name_count; i++) {
         const char *name = opening->names[i];
-        struct lode_source source;
+        struct lode_input source;
         size_t length = strlen(name);
         if (length < 5 || strcmp(name + length - 4, ".dat") != 0 || name[0] < '0' || name[0] > '9')
             continue;
-        if (lode_source_open(&source, &opening->rec->folder, name, NULL) != LODE_OK)
+        if (lode_input_open(&source, &opening->rec->folder, name, NULL) != LODE_OK)
             continue;
         bool is_record = source.bytes.size >= UFT_RECORD_SIZE;
         bool little = is_record && (source.bytes.data[8] >> 3 & 7) == 5;
         opening->rec->info.big_endian = is_record && !little && (source.bytes.data[15] >> 3 & 7) == 5;
-        lode_source_close(&source);
+        lode_input_close(&source);
         if (is_record)
             return;
     }
@@ -293,7 +293,7 @@ lode_status lode_uft_read_info(struct uft_opening *opening)
     struct uft_recording *rec = opening->rec;
     rec->info =
         (struct uft_info){.version = 4, .max_stack = 1024, .word = 8, .features = UFT_FEATURE_RELATIVE};
-    lode_status status = lode_source_open(&rec->info_source, &rec->folder, info_name, opening->error);
+    lode_status status = lode_input_open(&rec->info_source, &rec->folder, info_name, opening->error);
     if (status < 0)
         return status;
     struct lode_range file = rec->info_source.bytes;

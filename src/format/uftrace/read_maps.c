@@ -77,7 +77,7 @@ static lode_status add_map(struct uft_opening *opening, struct lode_array *maps,
 }
 
 static lode_status read_lines(struct uft_opening *opening, struct uft_session *session,
-                              struct lode_array *maps, const struct lode_source *source)
+                              struct lode_array *maps, const struct lode_input *source)
 {
     struct uft_lines lines = {.text = source->bytes};
     struct uft_text text;
@@ -115,11 +115,11 @@ static lode_status keep_maps(struct uft_opening *opening, struct uft_session *se
 
 static lode_status read_map(struct uft_opening *opening, struct uft_session *session, const char *name)
 {
-    struct lode_source source;
+    struct lode_input source;
     struct lode_array maps;
     /* A session's id may be anything, such as "../": accept only files of the folder. */
     lode_status status = lode_uft_has_file(opening, name)
-                             ? lode_source_open(&source, &opening->rec->folder, name, opening->error)
+                             ? lode_input_open(&source, &opening->rec->folder, name, opening->error)
                              : LODE_ABSENT;
     if (status == LODE_ABSENT)
         return lode_report_add(opening->report, UFT_MAP_MISSING, name, LODE_NO_OFFSET,
@@ -130,7 +130,7 @@ static lode_status read_map(struct uft_opening *opening, struct uft_session *ses
     if (status == LODE_OK)
         status = keep_maps(opening, session, &maps);
     lode_array_free(&maps);
-    lode_source_close(&source);
+    lode_input_close(&source);
     return status;
 }
 

@@ -10,7 +10,7 @@
 struct candidate {
     const char *name;     /* of the file */
     struct uft_text stem; /* its name without the ending */
-    struct lode_source source;
+    struct lode_input source;
     struct uft_text path, build_id; /* empty if not specified */
     const struct uft_module *owner; /* the first module that it was read for; NULL: none yet */
 };
@@ -53,7 +53,7 @@ static lode_status find_candidates(struct candidates *found)
             continue;
         struct candidate file = {.name = name};
         file.stem = (struct uft_text){name, name + strlen(name) - strlen(found->ending)};
-        lode_status status = lode_source_open(&file.source, &opening->rec->folder, name, opening->error);
+        lode_status status = lode_input_open(&file.source, &opening->rec->folder, name, opening->error);
         if (status < 0)
             return status;
         if (status == LODE_ABSENT)
@@ -62,7 +62,7 @@ static lode_status find_candidates(struct candidates *found)
         struct candidate *added = lode_array_push(&found->items);
         if (added == NULL || lode_map_add(&found->by_path, uft_hash(file.path),
                                           (uint32_t)found->items.count - 1, NULL) == NULL) {
-            lode_source_close(&file.source);
+            lode_input_close(&file.source);
             return lode_fail_memory(opening->error);
         }
         *added = file;
@@ -137,7 +137,7 @@ static void free_candidates(struct candidates *found)
     for (size_t i = 0; i < found->items.count; i++) {
         struct candidate *file = LODE_ARRAY_AT(&found->items, struct candidate, i);
         if (file->owner == NULL)
-            lode_source_close(&file->source);
+            lode_input_close(&file->source);
     }
     lode_array_free(&found->items);
     lode_map_free(&found->by_path);
@@ -279,7 +279,7 @@ static lode_status read_module_symbols(struct candidates *found, struct uft_modu
     /* Modules share a file that was read: hostile maps could have it read for each line. */
     if (file->owner) {
         module->symbols = file->owner->symbols;
-        module->symbols.source = lode_source_borrow(&file->owner->symbols.source);
+        module->symbols.source = lode_input_borrow(&file->owner->symbols.source);
         return LODE_OK;
     }
     file->owner = module;
@@ -297,7 +297,7 @@ static lode_status read_module_debug(struct candidates *found, struct uft_module
     module->debug_file = file->name;
     if (file->owner) {
         module->debug = file->owner->debug;
-        module->debug_source = lode_source_borrow(&file->owner->debug_source);
+        module->debug_source = lode_input_borrow(&file->owner->debug_source);
         return LODE_OK;
     }
     file->owner = module;

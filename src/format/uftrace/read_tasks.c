@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* task.txt, and the binary file of the same content that old recorders write. */
-#include "base/bytes.h"
 #include "base/error.h"
+#include "base/io/bytes.h"
 #include "format/uftrace/read.h"
 
 static const char text_name[] = "task.txt";
@@ -242,14 +242,14 @@ static lode_status read_messages(struct uft_opening *opening, struct lode_range 
 static lode_status read_source(struct uft_opening *opening, const char *name, bool *is_there,
                                lode_status (*read)(struct uft_opening *opening, struct lode_range file))
 {
-    struct lode_source source;
-    lode_status status = lode_source_open(&source, &opening->rec->folder, name, opening->error);
+    struct lode_input source;
+    lode_status status = lode_input_open(&source, &opening->rec->folder, name, opening->error);
     *is_there = status == LODE_OK;
     if (status == LODE_ABSENT)
         return LODE_OK;
     if (status == LODE_OK)
         status = read(opening, source.bytes);
-    lode_source_close(&source);
+    lode_input_close(&source);
     return status;
 }
 

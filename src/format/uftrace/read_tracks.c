@@ -251,11 +251,11 @@ static lode_status open_perf_files(struct tracks *self, struct lode_array *files
         uint32_t cpu;
         if (!cpu_of_file(opening->names[i], &cpu))
             continue;
-        struct lode_source *source = lode_array_push(sources);
+        struct lode_input *source = lode_array_push(sources);
         struct lode_uft_perf_file *file = source ? lode_array_push(files) : NULL;
         LODE_TRY_ALLOC(file, opening->error);
         lode_status status =
-            lode_source_open(source, &opening->rec->folder, opening->names[i], opening->error);
+            lode_input_open(source, &opening->rec->folder, opening->names[i], opening->error);
         if (status < 0)
             return status;
         *file = (struct lode_uft_perf_file){opening->names[i], source->bytes, cpu};
@@ -270,7 +270,7 @@ static lode_status read_perf(struct tracks *self)
     struct lode_array files, sources;
     size_t count = self->tids.count;
     lode_array_init(&files, sizeof(struct lode_uft_perf_file), 1 << 20);
-    lode_array_init(&sources, sizeof(struct lode_source), 1 << 20);
+    lode_array_init(&sources, sizeof(struct lode_input), 1 << 20);
     int32_t *tids = calloc(count + 1, sizeof *tids);
     lode_status status = tids ? open_perf_files(self, &files, &sources) : lode_fail_memory(opening->error);
     if (status == LODE_OK) {
@@ -280,7 +280,7 @@ static lode_status read_perf(struct tracks *self)
                                     opening->rec->info.big_endian, opening->report, opening->error);
     }
     for (size_t i = 0; i < sources.count; i++)
-        lode_source_close(LODE_ARRAY_AT(&sources, struct lode_source, i));
+        lode_input_close(LODE_ARRAY_AT(&sources, struct lode_input, i));
     lode_array_free(&files);
     lode_array_free(&sources);
     free(tids);

@@ -3,8 +3,8 @@
  * Consumes one record at a time, valid or not. Depth and address determine which calls must have
  * ended; each repair is a finding. The resulting events are balanced and chronological.
  */
-#include "base/count.h"
 #include "base/error.h"
+#include "base/text/count.h"
 #include "format/uftrace/cursor.h"
 #include <stdlib.h>
 

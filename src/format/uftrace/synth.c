@@ -3,15 +3,15 @@
  * Synthetic recordings. A track is a random walk over a call graph around a usual depth; it depends
  * on the seed and the track number only.
  */
-#include "base/arena.h"
 #include "base/error.h"
+#include "base/memory/arena.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "format/uftrace/uftrace.h"
-#include "format/uftrace/write.h"
-#include "model/synth_program.h"
+#include "format/uftrace/write/write.h"
+#include "model/recording/synth_program.h"
 #include <inttypes.h>
-#include <lode/synth.h>
+#include <lode/unstable/synth.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -3,9 +3,9 @@
 #ifndef LODE_UFTRACE_TEXT_H
 #define LODE_UFTRACE_TEXT_H
 
-#include "base/arena.h"
-#include "base/hash.h"
-#include "base/range.h"
+#include "base/io/range.h"
+#include "base/memory/arena.h"
+#include "base/memory/hash.h"
 #include <string.h>
 
 /* The rest of a line. */

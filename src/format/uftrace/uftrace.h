@@ -3,14 +3,14 @@
 #ifndef LODE_FORMAT_UFTRACE_H
 #define LODE_FORMAT_UFTRACE_H
 
-#include "base/map.h"
-#include "base/source.h"
+#include "base/io/input.h"
+#include "base/memory/map.h"
 #include "format/format.h"
-#include "format/uftrace/args.h"
-#include "format/uftrace/debug.h"
+#include "format/uftrace/args/args.h"
+#include "format/uftrace/args/debug.h"
 #include "format/uftrace/perf.h"
 #include "format/uftrace/rules.h"
-#include "model/recording.h"
+#include "model/recording/recording.h"
 #include <pthread.h>
 
 extern const struct lode_format lode_format_uftrace;
@@ -84,7 +84,7 @@ struct uft_symbol {
 };
 
 struct uft_symbols {
-    struct lode_source source;
+    struct lode_input source;
     struct uft_symbol *items; /* by rising address */
     uint32_t count;
     const char *file; /* its name; NULL: there is none */
@@ -96,7 +96,7 @@ struct uft_module {
     const char *build_id; /* "" if it is not known */
     struct uft_symbols symbols;
     const char *debug_file; /* name of the .dbg file; NULL: there is none */
-    struct lode_source debug_source;
+    struct lode_input debug_source;
     struct lode_uft_debug debug;
 };
 
@@ -161,7 +161,7 @@ struct uft_recording {
     struct lode_recording base;
     struct lode_folder folder; /* a duplicate of the caller's */
     struct uft_info info;
-    struct lode_source info_source;
+    struct lode_input info_source;
     struct lode_uft_specs *specs;
     struct uft_module *modules;
     struct uft_session *sessions;

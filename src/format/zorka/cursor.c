@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reads one trace: its segments in order, each from a chunk that is unpacked on demand. */
-#include "base/bytes.h"
 #include "base/error.h"
+#include "base/io/bytes.h"
 #include "format/zorka/zorka.h"
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
  * for a row of the stock, and three fail because the payment service does not answer.
  */
 #include "base/error.h"
-#include "format/zorka/write.h"
+#include "format/zorka/write/write.h"
 #include "format/zorka/zorka.h"
 #include <stdio.h>
 #include <stdlib.h>

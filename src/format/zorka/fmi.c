@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Compressed files of the text index: inverts the Burrows-Wheeler transform of their text. */
-#include "base/bytes.h"
 #include "base/error.h"
+#include "base/io/bytes.h"
 #include "format/zorka/rules.h"
 #include "format/zorka/text.h"
 #include <lz4.h>

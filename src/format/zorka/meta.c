@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/zorka/meta.h"
 
-#include "base/bytes.h"
 #include "base/error.h"
-#include "format/zorka/cbor.h"
+#include "base/io/bytes.h"
+#include "format/zorka/chunks/cbor.h"
 #include "format/zorka/rules.h"
 #include <stdlib.h>
 

@@ -3,8 +3,8 @@
 #ifndef LODE_ZORKA_META_H
 #define LODE_ZORKA_META_H
 
-#include "base/array.h"
-#include "base/range.h"
+#include "base/io/range.h"
+#include "base/memory/array.h"
 #include "model/finding.h"
 
 /* The id of a trace: 128 bits; both 0: not known. */

@@ -143,7 +143,7 @@ static lode_status read_bytes(const struct opening *opening, struct zor_store *s
 
 static lode_status read_file(struct opening *opening, struct zor_store *store, const char *name)
 {
-    struct lode_source source;
+    struct lode_input source;
     char path[64];
     enum file_kind kind = kind_of(name);
     if (kind == FILE_OTHER)
@@ -151,10 +151,10 @@ static lode_status read_file(struct opening *opening, struct zor_store *store, c
     snprintf(path, sizeof path, "%s%s%s", store->name, store->name[0] ? "/" : "", name);
     const char *file = copy_text(opening->arena, path);
     LODE_TRY_ALLOC(file, opening->error);
-    lode_status status = lode_source_open(&source, &opening->rec->folder, file, opening->error);
+    lode_status status = lode_input_open(&source, &opening->rec->folder, file, opening->error);
     if (status == LODE_OK)
         status = read_bytes(opening, store, kind, source.bytes, file);
-    lode_source_close(&source);
+    lode_input_close(&source);
     return status == LODE_ABSENT ? LODE_OK : status;
 }
 
@@ -209,7 +209,7 @@ static lode_status read_store(struct opening *opening, uint32_t index)
     LODE_TRY(read_files(opening, store));
     lode_zor_metas_sort(&store->metas);
     find_keys(store);
-    lode_status status = lode_source_open(&store->source, &rec->folder, store->data_file, opening->error);
+    lode_status status = lode_input_open(&store->source, &rec->folder, store->data_file, opening->error);
     if (status != LODE_OK)
         return status == LODE_ABSENT ? LODE_OK : status;
     store->data = (struct zor_data){.bytes = store->source.bytes, .file = store->data_file};
@@ -253,7 +253,7 @@ static void close_recording(lode_recording *recording)
 {
     struct zor_recording *rec = (struct zor_recording *)recording;
     for (uint32_t i = 0; i < rec->store_count; i++) {
-        lode_source_close(&rec->stores[i].source);
+        lode_input_close(&rec->stores[i].source);
         lode_zor_texts_free(&rec->stores[i].strings);
         lode_zor_metas_free(&rec->stores[i].metas);
     }

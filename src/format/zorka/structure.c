@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values: scalars as arguments of their kind, lists and maps as strings. */
-#include "base/bytes.h"
-#include "base/label.h"
+#include "base/io/bytes.h"
+#include "base/text/label.h"
 #include "format/zorka/zorka.h"
 #include <math.h>
 #include <stdlib.h>

@@ -6,11 +6,11 @@
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/progress.h"
-#include "format/zorka/write.h"
+#include "format/zorka/write/write.h"
 #include "format/zorka/zorka.h"
-#include "model/synth_program.h"
+#include "model/recording/synth_program.h"
 #include <inttypes.h>
-#include <lode/synth.h>
+#include <lode/unstable/synth.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/zorka/text.h"
 
-#include "base/bytes.h"
 #include "base/error.h"
+#include "base/io/bytes.h"
 #include "format/zorka/rules.h"
 #include <stdlib.h>
 

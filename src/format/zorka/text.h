@@ -3,10 +3,10 @@
 #ifndef LODE_ZORKA_TEXT_H
 #define LODE_ZORKA_TEXT_H
 
-#include "base/arena.h"
-#include "base/array.h"
-#include "base/map.h"
-#include "base/source.h"
+#include "base/io/input.h"
+#include "base/memory/arena.h"
+#include "base/memory/array.h"
+#include "base/memory/map.h"
 #include "model/finding.h"
 #include <lode/context.h>
 #include <stdatomic.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of methods and events, and the data of events. */
-#include "base/label.h"
+#include "base/text/label.h"
 #include "format/zorka/zorka.h"
-#include "model/argument.h"
+#include "model/recording/argument.h"
 #include <string.h>
 
 enum {

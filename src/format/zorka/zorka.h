@@ -4,14 +4,14 @@
 #define LODE_FORMAT_ZORKA_H
 
 #include "format/format.h"
-#include "format/zorka/chunks.h"
-#include "format/zorka/events.h"
+#include "format/zorka/chunks/chunks.h"
+#include "format/zorka/chunks/events.h"
+#include "format/zorka/chunks/payloads.h"
 #include "format/zorka/meta.h"
-#include "format/zorka/payloads.h"
 #include "format/zorka/rules.h"
 #include "format/zorka/text.h"
-#include "model/argument.h"
-#include "model/recording.h"
+#include "model/recording/argument.h"
+#include "model/recording/recording.h"
 
 extern const struct lode_format lode_format_zorka;
 extern const struct lode_recording_sink_ops lode_zor_page_sink, lode_zor_zico_sink;
@@ -43,7 +43,7 @@ struct zor_store {
     const char *name;      /* "000000", or "" if the folder is the store itself */
     const char *data_file; /* its path in the folder */
     uint32_t number;
-    struct lode_source source;
+    struct lode_input source;
     struct zor_data data;
     bool has_page_layout, has_real_layout; /* of tags: as documented, as in existing files */
     struct zor_strings strings;

@@ -13,8 +13,8 @@ def quoted(line):
 def main():
     output, *paths = sys.argv[1:]
     lines = ["/* SPDX-License-Identifier: BSD-3-Clause */", "/* Generated from src/transform/example by embed.py. */",
-             '#include "transform/example.h"', "#include <stddef.h>", "",
-             "const struct lode_example_source lode_example_sources[] = {"]
+             '#include "transform/example/example.h"', "#include <stddef.h>", "",
+             "const struct lode_example_source_file lode_example_source_files[] = {"]
     for path in map(Path, paths):
         lines.append(f'    {{"{path.stem}",')
         lines += [f"     {quoted(line)}" for line in path.read_text(encoding="utf-8").splitlines()]

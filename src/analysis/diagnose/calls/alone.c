@@ -86,10 +86,10 @@ static const char *describe(struct lode_diagnosis *d, const struct part *parts, 
         if (largest[0] == NULL || largest[0]->time < SECOND_MIN * all)
             break;
         bool has_two = largest[0]->time < 0.9 * all && largest[1] && largest[1]->time > SECOND_MIN * all;
-        const char *name = lode_call_name(d, largest[0]->function + 1);
+        const char *name = lode_diagnose_call_name(d, largest[0]->function + 1);
         *innermost = largest[0]->function + 1;
-        path = lode_say(d, "%s%s%s%s%s", path, length ? " > " : "", name, has_two ? " and " : "",
-                        has_two ? lode_call_name(d, largest[1]->function + 1) : "");
+        path = lode_diagnose_say(d, "%s%s%s%s%s", path, length ? " > " : "", name, has_two ? " and " : "",
+                                 has_two ? lode_diagnose_call_name(d, largest[1]->function + 1) : "");
         length++;
         if (has_two || largest[0]->time < MOST_MIN * all)
             break;
@@ -97,7 +97,7 @@ static const char *describe(struct lode_diagnosis *d, const struct part *parts, 
     return path;
 }
 
-const char *lode_call_alone_path(struct lode_diagnosis *d, uint32_t *innermost)
+const char *lode_diagnose_call_alone_path(struct lode_diagnosis *d, uint32_t *innermost)
 {
     const struct call_facts *facts = d->calls;
     const struct call_blame *blame = facts->blame;
@@ -125,5 +125,5 @@ const char *lode_call_alone_path(struct lode_diagnosis *d, uint32_t *innermost)
         path = describe(d, parts, add_up(parts, count), all, innermost);
     }
     free(parts);
-    return *path ? path : lode_call_name(d, *innermost);
+    return *path ? path : lode_diagnose_call_name(d, *innermost);
 }

@@ -232,13 +232,13 @@ static uint64_t find_cost(const struct call_facts *facts)
     uint64_t least = UINT64_MAX;
     for (uint32_t f = 0; f < facts->function_count; f++)
         if (facts->functions[f].outer >= CALLS_MIN) {
-            uint64_t median = lode_call_quantile(facts, f, 0.5);
+            uint64_t median = lode_diagnose_call_quantile(facts, f, 0.5);
             least = median < least ? median : least;
         }
     return least > COST_MAX * 2 / 5 ? (least == UINT64_MAX ? 0 : COST_MAX) : least * 5 / 2;
 }
 
-lode_status lode_call_facts_conclude(struct lode_diagnosis *d, lode_error *error)
+lode_status lode_diagnose_call_facts_conclude(struct lode_diagnosis *d, lode_error *error)
 {
     keep_tracks(d);
     count_processes(d->calls);
@@ -254,12 +254,12 @@ lode_status lode_call_facts_conclude(struct lode_diagnosis *d, lode_error *error
 
 /* ---- efficiencies ---- */
 
-void lode_call_efficiency(struct lode_diagnosis *d)
+void lode_diagnose_call_efficiency(struct lode_diagnosis *d)
 {
     const struct call_facts *facts = d->calls;
     lode_efficiency *e = &d->efficiency;
     double run = (double)(facts->end - facts->begin), n = (double)facts->slot_count, sum = 0, most = 0;
-    bool has_teams = lode_call_has_teams(facts);
+    bool has_teams = lode_diagnose_call_has_teams(facts);
     d->lacks[CALL_NEED_TEAMS] = !has_teams;
     for (size_t i = 0; i < facts->slot_count; i++) {
         sum += (double)facts->slots[i].useful;
@@ -277,12 +277,12 @@ void lode_call_efficiency(struct lode_diagnosis *d)
     e->useful_low = e->useful_high = e->parallel;
     d->has_efficiency = true;
     if (has_teams && !d->lacks[CALL_NEED_CALM])
-        lode_call_divide(d);
+        lode_diagnose_call_divide(d);
 }
 
 /* ---- for rules ---- */
 
-double lode_call_run(const struct lode_diagnosis *d)
+double lode_diagnose_call_run(const struct lode_diagnosis *d)
 {
     const struct call_facts *facts = d->calls;
     double run = d->run.run_time * SECOND;
@@ -290,19 +290,19 @@ double lode_call_run(const struct lode_diagnosis *d)
     return run - fmin(stolen, (1 - RUN_LEFT) * run);
 }
 
-double lode_call_share(const struct lode_diagnosis *d, double time)
+double lode_diagnose_call_share(const struct lode_diagnosis *d, double time)
 {
-    double whole = (double)d->calls->slot_count * lode_call_run(d);
+    double whole = (double)d->calls->slot_count * lode_diagnose_call_run(d);
     return whole > 0 ? time / whole : 0;
 }
 
-uint64_t lode_call_quantile(const struct call_facts *facts, uint32_t function, double q)
+uint64_t lode_diagnose_call_quantile(const struct call_facts *facts, uint32_t function, double q)
 {
     const struct lode_sketch *sketch = facts->sketches[function];
     return sketch ? lode_sketch_rank(sketch, lode_sketch_rank_of(q, lode_sketch_count(sketch))) : 0;
 }
 
-double lode_call_time(const struct lode_diagnosis *d, unsigned activities)
+double lode_diagnose_call_time(const struct lode_diagnosis *d, unsigned activities)
 {
     double time = 0;
     for (int a = 0; a < ACTIVITIES; a++)
@@ -310,12 +310,12 @@ double lode_call_time(const struct lode_diagnosis *d, unsigned activities)
     return time;
 }
 
-double lode_call_pair_time(const struct call_pair *pair)
+double lode_diagnose_call_pair_time(const struct call_pair *pair)
 {
     return (double)pair->running + (double)pair->blocked;
 }
 
-struct call_place lode_call_place(const struct lode_diagnosis *d, unsigned activities)
+struct call_place lode_diagnose_call_place(const struct lode_diagnosis *d, unsigned activities)
 {
     const struct call_facts *facts = d->calls;
     struct call_place place = {0};
@@ -323,7 +323,7 @@ struct call_place lode_call_place(const struct lode_diagnosis *d, unsigned activ
         const struct call_pair *pair = &facts->pairs[i];
         if (pair->entry == 0 || !(activities >> facts->functions[pair->entry - 1].activity & 1))
             continue;
-        double time = lode_call_pair_time(pair);
+        double time = lode_diagnose_call_pair_time(pair);
         place.time += time;
         place.calls += pair->calls;
         if (place.best == NULL || time > place.part) {
@@ -332,11 +332,11 @@ struct call_place lode_call_place(const struct lode_diagnosis *d, unsigned activ
         }
     }
     /* Pairs count threads that are left out, too. */
-    place.time = fmin(place.time, lode_call_time(d, activities));
+    place.time = fmin(place.time, lode_diagnose_call_time(d, activities));
     return place;
 }
 
-void lode_call_facts_free(struct call_facts *facts)
+void lode_diagnose_call_facts_free(struct call_facts *facts)
 {
     if (facts == NULL)
         return;
@@ -351,7 +351,7 @@ void lode_call_facts_free(struct call_facts *facts)
     for (uint32_t f = 0; facts->growths && f < facts->function_count; f++)
         free(facts->growths[f]);
     free(facts->growths);
-    lode_call_blame_free(facts->blame);
+    lode_diagnose_call_blame_free(facts->blame);
     free(facts->slots);
     lode_arena_free(&facts->arena);
     free(facts);

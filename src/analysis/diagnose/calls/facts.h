@@ -3,9 +3,9 @@
 #ifndef LODE_ANALYSIS_DIAGNOSE_CALLS_FACTS_H
 #define LODE_ANALYSIS_DIAGNOSE_CALLS_FACTS_H
 
-#include "analysis/activity.h"
+#include "analysis/calls/sketch.h"
 #include "analysis/diagnose/report.h"
-#include "analysis/sketch.h"
+#include "analysis/kinds/activity.h"
 
 /* A set of activities. */
 #define CALL_SET(activity) (1u << (LODE_ACTIVITY_##activity))
@@ -234,21 +234,21 @@ struct call_facts {
 /* Looks for what limits the run that a recording is of. */
 lode_status lode_diagnose_calls(struct lode_diagnosis *d, const lode_recording *recording, lode_error *error);
 /* NULL is allowed. */
-void lode_call_facts_free(struct call_facts *facts);
+void lode_diagnose_call_facts_free(struct call_facts *facts);
 
 /* ---- facts ---- */
 
 /* Reads all events. */
-lode_status lode_call_facts_read(struct lode_diagnosis *d, lode_error *error);
+lode_status lode_diagnose_call_facts_read(struct lode_diagnosis *d, lode_error *error);
 /* Threads, run time, activities, efficiencies. */
-lode_status lode_call_facts_conclude(struct lode_diagnosis *d, lode_error *error);
+lode_status lode_diagnose_call_facts_conclude(struct lode_diagnosis *d, lode_error *error);
 /* What the data cannot tell. */
-lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error);
-void lode_call_efficiency(struct lode_diagnosis *d);
+lode_status lode_diagnose_call_quality(struct lode_diagnosis *d, lode_error *error);
+void lode_diagnose_call_efficiency(struct lode_diagnosis *d);
 
-enum call_role lode_call_role(lode_activity activity, lode_effect effect);
+enum call_role lode_diagnose_call_role(lode_activity activity, lode_effect effect);
 /* Whether a function is the body of an OpenMP region, by its name. */
-bool lode_call_is_body(const char *name);
+bool lode_diagnose_call_is_body(const char *name);
 
 /* ---- OpenMP ---- */
 
@@ -262,11 +262,11 @@ struct call_team {
 };
 
 /* The index of the first thread of the next process. */
-size_t lode_call_team(const struct call_facts *facts, size_t first, struct call_team *team);
+size_t lode_diagnose_call_team(const struct call_facts *facts, size_t first, struct call_team *team);
 /* Whether the time of threads can be divided into regions and what the first threads do alone. */
-bool lode_call_has_teams(const struct call_facts *facts);
+bool lode_diagnose_call_has_teams(const struct call_facts *facts);
 /* Parts of the efficiency. */
-void lode_call_divide(struct lode_diagnosis *d);
+void lode_diagnose_call_divide(struct lode_diagnosis *d);
 
 /* How long OpenMP threads wait. */
 struct call_waiting {
@@ -281,18 +281,18 @@ struct call_waiting {
  * The parts of the efficiency. Threads that are pre-empted make others wait: then, by running time,
  * as if none had been.
  */
-struct call_waiting lode_call_waiting(const struct lode_diagnosis *d);
+struct call_waiting lode_diagnose_call_waiting(const struct lode_diagnosis *d);
 
 /* ---- for rules ---- */
 
 /* The run time in nanoseconds, without what threads were pre-empted on average. */
-double lode_call_run(const struct lode_diagnosis *d);
+double lode_diagnose_call_run(const struct lode_diagnosis *d);
 /* A share of the time that the slots of threads have, without pre-emption. */
-double lode_call_share(const struct lode_diagnosis *d, double time);
+double lode_diagnose_call_share(const struct lode_diagnosis *d, double time);
 /* The value of a quantile of a function's calls; 0: none. */
-uint64_t lode_call_quantile(const struct call_facts *facts, uint32_t function, double q);
+uint64_t lode_diagnose_call_quantile(const struct call_facts *facts, uint32_t function, double q);
 /* Time of threads in activities. */
-double lode_call_time(const struct lode_diagnosis *d, unsigned activities);
+double lode_diagnose_call_time(const struct lode_diagnosis *d, unsigned activities);
 
 /* The pairs whose library function has one of the activities, in total, and the largest. */
 struct call_place {
@@ -301,29 +301,29 @@ struct call_place {
     uint64_t calls;
     const struct call_pair *best; /* NULL: none */
 };
-struct call_place lode_call_place(const struct lode_diagnosis *d, unsigned activities);
+struct call_place lode_diagnose_call_place(const struct lode_diagnosis *d, unsigned activities);
 /* "most", or "the largest part" if `best` has less than half of the time. */
-const char *lode_call_most(const struct call_place *place);
+const char *lode_diagnose_call_most(const struct call_place *place);
 /* All its time but pre-emption. */
-double lode_call_pair_time(const struct call_pair *pair);
+double lode_diagnose_call_pair_time(const struct call_pair *pair);
 
 /* ---- texts ---- */
 
 /* What a share is of: the run time (or other words), without pre-emption if there was much. */
-const char *lode_call_basis(struct lode_diagnosis *d, const char *words);
+const char *lode_diagnose_call_basis(struct lode_diagnosis *d, const char *words);
 
 /* The simple name of a function, by its index + 1; "code outside of functions" for 0. */
-const char *lode_call_name(struct lode_diagnosis *d, uint32_t function);
+const char *lode_diagnose_call_name(struct lode_diagnosis *d, uint32_t function);
 /* "F of G" is not used: "F below G". */
-const char *lode_call_pair_name(struct lode_diagnosis *d, const struct call_pair *pair);
+const char *lode_diagnose_call_pair_name(struct lode_diagnosis *d, const struct call_pair *pair);
 /* A time for people. */
-const char *lode_call_amount(struct lode_diagnosis *d, double nanoseconds);
+const char *lode_diagnose_call_amount(struct lode_diagnosis *d, double nanoseconds);
 /* "thread 123", or with its process if there are several. */
-const char *lode_call_thread(struct lode_diagnosis *d, const struct call_track *track);
+const char *lode_diagnose_call_thread(struct lode_diagnosis *d, const struct call_track *track);
 /* A gain without sampling error: times are measured. */
-void lode_call_gain(struct draft *draft, double gain);
+void lode_diagnose_call_gain(struct draft *draft, double gain);
 /* The command that shows the callers of a function. */
-void lode_call_show_callers(struct lode_diagnosis *d, lode_evidence *evidence, uint32_t function);
+void lode_diagnose_call_show_callers(struct lode_diagnosis *d, lode_evidence *evidence, uint32_t function);
 
 /* ---- rules ---- */
 
@@ -335,15 +335,7 @@ void lode_call_show_callers(struct lode_diagnosis *d, lode_evidence *evidence, u
 /* What rules need that compare threads. */
 #define CALL_NEEDS_ALL (CALL_NEEDS | 1u << CALL_NEED_COMPLETE)
 
-extern const struct rule lode_call_rule_efficiency, lode_call_rule_lock, lode_call_rule_mpi,
-    lode_call_rule_omp_serial, lode_call_rule_omp_imbalance, lode_call_rule_imbalance,
-    lode_call_rule_slow_thread, lode_call_rule_file_io, lode_call_rule_small_io, lode_call_rule_allocation,
-    lode_call_rule_churn, lode_call_rule_long_tail, lode_call_rule_recursion, lode_call_rule_chatty,
-    lode_call_rule_one_by_one, lode_call_rule_straggler, lode_call_rule_turns, lode_call_rule_herd,
-    lode_call_rule_oversubscribed, lode_call_rule_processes, lode_call_rule_threads, lode_call_rule_loading,
-    lode_call_rule_mapping, lode_call_rule_exceptions, lode_call_rule_preparing, lode_call_rule_busy_wait,
-    lode_call_rule_cache, lode_call_rule_growth, lode_call_rule_omp_calls, lode_call_rule_serial,
-    lode_call_rule_startup, lode_call_rule_repeated, lode_call_rule_hand_over, lode_call_rule_barrier,
-    lode_call_rule_large_blocks, lode_call_rule_sleep, lode_call_rule_copy, lode_call_rule_hot_spot;
+#define DIAGNOSE_RULE(name, file) extern const struct lode_diagnose_rule lode_diagnose_call_rule_##name;
+#include "analysis/diagnose/calls/rules.def"
 
 #endif

@@ -171,7 +171,8 @@ static lode_status find_threads(const struct call_facts *facts, struct call_grou
     return status == LODE_OK && order == NULL ? lode_fail_memory(error) : status;
 }
 
-lode_status lode_call_group_find(const struct lode_diagnosis *d, struct call_group *group, lode_error *error)
+lode_status lode_diagnose_call_group_find(const struct lode_diagnosis *d, struct call_group *group,
+                                          lode_error *error)
 {
     const struct call_facts *facts = d->calls;
     bool has_ranks = facts->mpi_processes > 1, has_regions = !d->lacks[CALL_NEED_REGIONS];

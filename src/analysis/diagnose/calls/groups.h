@@ -27,6 +27,7 @@ struct call_group {
 };
 
 /* The group that loses most; no members if there is none. Free its members. */
-lode_status lode_call_group_find(const struct lode_diagnosis *d, struct call_group *group, lode_error *error);
+lode_status lode_diagnose_call_group_find(const struct lode_diagnosis *d, struct call_group *group,
+                                          lode_error *error);
 
 #endif

@@ -3,9 +3,9 @@
 #ifndef LODE_ANALYSIS_DIAGNOSE_CALLS_PASS_H
 #define LODE_ANALYSIS_DIAGNOSE_CALLS_PASS_H
 
-#include "analysis/calls.h"
+#include "analysis/calls/calls.h"
 #include "analysis/diagnose/calls/facts.h"
-#include "base/map.h"
+#include "base/memory/map.h"
 
 enum {
     CALL_HOLDS_MAX = 64 /* locks that a thread holds at once; more are not looked at */
@@ -93,35 +93,37 @@ struct call_worker {
     bool is_blocked_known; /* off-CPU time says when threads wait; else their calls do */
 };
 
-lode_status lode_call_worker_open(struct call_worker *w, const struct lode_diagnosis *d,
-                                  size_t collectives_max, size_t waits_max, lode_error *error);
-void lode_call_worker_close(struct call_worker *w);
-void lode_call_worker_begin(struct call_worker *w, const lode_track_row *row);
+lode_status lode_diagnose_call_worker_open(struct call_worker *w, const struct lode_diagnosis *d,
+                                           size_t collectives_max, size_t waits_max, lode_error *error);
+void lode_diagnose_call_worker_close(struct call_worker *w);
+void lode_diagnose_call_worker_begin(struct call_worker *w, const lode_track_row *row);
 /* Balanced, chronological events. */
-lode_status lode_call_worker_take(struct call_worker *w, const lode_event *events, size_t count,
-                                  lode_error *error);
+lode_status lode_diagnose_call_worker_take(struct call_worker *w, const lode_event *events, size_t count,
+                                           lode_error *error);
 /* ---- the course of a track (seen.c) ---- */
 
-void lode_call_seen_open(struct call_seen *seen, size_t waits_max);
-void lode_call_seen_close(struct call_seen *seen);
+void lode_diagnose_call_seen_open(struct call_seen *seen, size_t waits_max);
+void lode_diagnose_call_seen_close(struct call_seen *seen);
 /* Room for functions; false if out of memory. */
-bool lode_call_seen_grow(struct call_seen *seen, uint32_t capacity);
-void lode_call_seen_begin(struct call_seen *seen);
+bool lode_diagnose_call_seen_grow(struct call_seen *seen, uint32_t capacity);
+void lode_diagnose_call_seen_begin(struct call_seen *seen);
 /* A call of a function of the application begins. */
-bool lode_call_seen_enter(struct call_worker *w, struct call_frame *frame, const struct call_frame *above);
+bool lode_diagnose_call_seen_enter(struct call_worker *w, struct call_frame *frame,
+                                   const struct call_frame *above);
 /* It ended; `is_outer`: it is not inside of a call of the same function. */
-bool lode_call_seen_leave(struct call_worker *w, const struct call_frame *frame, uint64_t time,
-                          bool is_outer);
+bool lode_diagnose_call_seen_leave(struct call_worker *w, const struct call_frame *frame, uint64_t time,
+                                   bool is_outer);
 /* A record follows. If a repair made it up, waits since the last one may not have ended. */
-void lode_call_seen_record(struct call_seen *seen, bool is_made);
-bool lode_call_seen_wait(struct call_worker *w, const struct call_frame *frame, uint64_t from, uint64_t to);
-void lode_call_seen_sleep(struct call_worker *w, struct call_pair *pair, uint64_t from, uint64_t to);
+void lode_diagnose_call_seen_record(struct call_seen *seen, bool is_made);
+bool lode_diagnose_call_seen_wait(struct call_worker *w, const struct call_frame *frame, uint64_t from,
+                                  uint64_t to);
+void lode_diagnose_call_seen_sleep(struct call_worker *w, struct call_pair *pair, uint64_t from, uint64_t to);
 /* Moves waits and spans to the track. */
-bool lode_call_seen_end(struct call_seen *seen, struct call_track *track);
+bool lode_diagnose_call_seen_end(struct call_seen *seen, struct call_track *track);
 
 /* Keeps the longest time off-CPU; of equal ones, the first. */
-void lode_call_pair_note(struct call_pair *pair, uint64_t from, uint64_t to, uint32_t track);
+void lode_diagnose_call_pair_note(struct call_pair *pair, uint64_t from, uint64_t to, uint32_t track);
 /* Moves what was found about the track to `track`. */
-lode_status lode_call_worker_end(struct call_worker *w, struct call_track *track, lode_error *error);
+lode_status lode_diagnose_call_worker_end(struct call_worker *w, struct call_track *track, lode_error *error);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a recording of calls cannot tell: said before anything else. */
 #include "analysis/diagnose/calls/facts.h"
-#include "base/count.h"
+#include "base/text/count.h"
 
-#include "model/recording.h"
+#include "model/recording/recording.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,16 +36,18 @@ static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
     d->lacks[CALL_NEED_SOUND] = (double)facts->findings > DAMAGE_MAX * (double)d->run.calls;
     d->lacks[CALL_NEED_COMPLETE] = d->options.findings > 0;
     if (findings)
-        LODE_TRY(lode_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)findings,
-                               lode_say(d, "The store is damaged: %s ('lode check' lists them).%s",
-                                        LODE_COUNTED(findings, "finding", "findings"),
-                                        d->lacks[CALL_NEED_SOUND]      ? " Nothing is judged."
-                                        : d->lacks[CALL_NEED_COMPLETE] ? " Threads are not compared."
-                                                                       : ""),
-                               error));
+        LODE_TRY(lode_diagnose_add_note(
+            d, "damaged", LODE_NOTE_DAMAGED, (double)findings,
+            lode_diagnose_say(d, "The store is damaged: %s ('lode check' lists them).%s",
+                              LODE_COUNTED(findings, "finding", "findings"),
+                              d->lacks[CALL_NEED_SOUND]      ? " Nothing is judged."
+                              : d->lacks[CALL_NEED_COMPLETE] ? " Threads are not compared."
+                                                             : ""),
+            error));
     if (end && strstr(end, "signal"))
-        return lode_add_note(d, "killed", LODE_NOTE_BIASED, 1,
-                             lode_say(d, "The program did not end by itself: %s.", end), error);
+        return lode_diagnose_add_note(d, "killed", LODE_NOTE_BIASED, 1,
+                                      lode_diagnose_say(d, "The program did not end by itself: %s.", end),
+                                      error);
     return LODE_OK;
 }
 
@@ -64,13 +66,13 @@ static lode_status look_at_ends(struct lode_diagnosis *d, lode_error *error)
     }
     if (count == 0)
         return LODE_OK;
-    return lode_add_note(d, "cut-off", LODE_NOTE_BIASED, most,
-                         lode_say(d,
-                                  "The records of %s end early, in calls that did not end: up to "
-                                  "%.0f%% of %s time is after them. Such calls are not judged.",
-                                  LODE_COUNTED(count, "thread", "threads"), 100 * most,
-                                  count > 1 ? "their" : "its"),
-                         error);
+    return lode_diagnose_add_note(
+        d, "cut-off", LODE_NOTE_BIASED, most,
+        lode_diagnose_say(d,
+                          "The records of %s end early, in calls that did not end: up to "
+                          "%.0f%% of %s time is after them. Such calls are not judged.",
+                          LODE_COUNTED(count, "thread", "threads"), 100 * most, count > 1 ? "their" : "its"),
+        error);
 }
 
 static lode_status look_at_time(struct lode_diagnosis *d, lode_error *error)
@@ -80,11 +82,13 @@ static lode_status look_at_time(struct lode_diagnosis *d, lode_error *error)
     if (!d->lacks[CALL_NEED_TIME])
         return LODE_OK;
     if (d->run.calls == 0)
-        return lode_add_note(d, "no-calls", LODE_NOTE_TOO_LITTLE, 0, "No calls were recorded.", error);
-    return lode_add_note(d, "short-run", LODE_NOTE_TOO_LITTLE, run / 1e9,
-                         lode_say(d, "The recording is %s long: %s. Run longer.", lode_call_amount(d, run),
-                                  run > TIME_MAX ? "times are damaged" : "too short to judge"),
-                         error);
+        return lode_diagnose_add_note(d, "no-calls", LODE_NOTE_TOO_LITTLE, 0, "No calls were recorded.",
+                                      error);
+    return lode_diagnose_add_note(
+        d, "short-run", LODE_NOTE_TOO_LITTLE, run / 1e9,
+        lode_diagnose_say(d, "The recording is %s long: %s. Run longer.", lode_diagnose_call_amount(d, run),
+                          run > TIME_MAX ? "times are damaged" : "too short to judge"),
+        error);
 }
 
 static lode_status look_at_names(struct lode_diagnosis *d, lode_error *error)
@@ -101,12 +105,13 @@ static lode_status look_at_names(struct lode_diagnosis *d, lode_error *error)
     d->lacks[CALL_NEED_NAMES] = unnamed > UNNAMED_MAX * all;
     if (!d->lacks[CALL_NEED_NAMES])
         return LODE_OK;
-    return lode_add_note(d, "no-symbols", LODE_NOTE_BIASED, unnamed / all,
-                         lode_say(d,
-                                  "%.0f%% of the running time is in functions without names: no hot spot. "
-                                  "Record a program that is not stripped.",
-                                  100 * unnamed / all),
-                         error);
+    return lode_diagnose_add_note(
+        d, "no-symbols", LODE_NOTE_BIASED, unnamed / all,
+        lode_diagnose_say(d,
+                          "%.0f%% of the running time is in functions without names: no hot spot. "
+                          "Record a program that is not stripped.",
+                          100 * unnamed / all),
+        error);
 }
 
 static lode_status look_at_overhead(struct lode_diagnosis *d, lode_error *error)
@@ -124,10 +129,10 @@ static lode_status look_at_overhead(struct lode_diagnosis *d, lode_error *error)
              (facts->functions[f].calls == facts->functions[shortest - 1].calls &&
               facts->ranks[f] < facts->ranks[shortest - 1])))
             shortest = f + 1;
-    const char *name = lode_call_name(d, shortest);
-    return lode_add_note(
+    const char *name = lode_diagnose_call_name(d, shortest);
+    return lode_diagnose_add_note(
         d, "recorder-overhead", LODE_NOTE_BIASED, cost / running,
-        lode_say(
+        lode_diagnose_say(
             d,
             "Recording took about %.0f%% of the running time: %" PRIu64
             " calls, most often of %s. Times of calls below 2 us are judged without that, or not at all. "
@@ -141,22 +146,24 @@ static lode_status look_at_sched(struct lode_diagnosis *d, lode_error *error)
     const struct call_facts *facts = d->calls;
     d->lacks[CALL_NEED_SCHED] = !facts->has_sched;
     if (!facts->has_sched)
-        return lode_add_note(d, "no-sched", LODE_NOTE_BIASED, 0,
-                             "Off-CPU time was not recorded: running and waiting cannot be distinguished. "
-                             "Record scheduling events, too ('-E linux:schedule').",
-                             error);
+        return lode_diagnose_add_note(
+            d, "no-sched", LODE_NOTE_BIASED, 0,
+            "Off-CPU time was not recorded: running and waiting cannot be distinguished. "
+            "Record scheduling events, too ('-E linux:schedule').",
+            error);
     double stolen = d->run.total > 0 ? facts->stolen_time / (d->run.total * 1e9) : 0;
     d->calls->is_calm = stolen <= CALL_PREEMPTED_MAX;
     d->calls->stolen = stolen;
     if (d->calls->is_calm)
         return LODE_OK;
-    return lode_add_note(d, "pre-empted", LODE_NOTE_BIASED, stolen,
-                         lode_say(d,
-                                  "Threads were pre-empted for %.0f%% of their time, not counting where they "
-                                  "spin: other programs or threads used their processors. Shares and "
-                                  "gains of statements are of the time without that.",
-                                  100 * stolen),
-                         error);
+    return lode_diagnose_add_note(
+        d, "pre-empted", LODE_NOTE_BIASED, stolen,
+        lode_diagnose_say(d,
+                          "Threads were pre-empted for %.0f%% of their time, not counting where they "
+                          "spin: other programs or threads used their processors. Shares and "
+                          "gains of statements are of the time without that.",
+                          100 * stolen),
+        error);
 }
 
 /* Threads that want a processor for a part of their time; at most as many as exist at once. */
@@ -179,7 +186,7 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
     struct call_facts *facts = d->calls;
     const char *words = find_fact(facts->recording, "processors");
     unsigned long count = words ? strtoul(words, NULL, 10) : 0;
-    double yielded = 0, mpi = lode_call_time(d, CALL_SET(MPI));
+    double yielded = 0, mpi = lode_diagnose_call_time(d, CALL_SET(MPI));
     d->run.processors = count < UINT32_MAX ? (uint32_t)count : 0;
     for (size_t i = 0; i < facts->track_count; i++)
         yielded += facts->tracks[i].is_left_out ? 0 : (double)facts->tracks[i].yielded;
@@ -190,15 +197,16 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
     d->lacks[CALL_NEED_RUNNING] = has_few && !facts->has_sched;
     if (!has_few && !has_yields)
         return LODE_OK;
-    return lode_add_note(
+    return lode_diagnose_add_note(
         d, "oversubscribed", LODE_NOTE_BIASED, has_few ? (double)d->run.processors : yielded / mpi,
-        has_few ? lode_say(d, "%s ran on %s: time in MPI and in OpenMP is not judged.",
-                           LODE_COUNTED(runnable, "thread", "threads"),
-                           LODE_COUNTED(d->run.processors, "processor", "processors"))
-                : lode_say(d,
-                           "%.0f%% of the time in MPI other threads used the processor: time in MPI and in "
-                           "OpenMP is not judged.",
-                           100 * yielded / mpi),
+        has_few ? lode_diagnose_say(d, "%s ran on %s: time in MPI and in OpenMP is not judged.",
+                                    LODE_COUNTED(runnable, "thread", "threads"),
+                                    LODE_COUNTED(d->run.processors, "processor", "processors"))
+                : lode_diagnose_say(
+                      d,
+                      "%.0f%% of the time in MPI other threads used the processor: time in MPI and in "
+                      "OpenMP is not judged.",
+                      100 * yielded / mpi),
         error);
 }
 
@@ -222,13 +230,14 @@ static lode_status look_at_idle(struct lode_diagnosis *d, lode_error *error)
     d->lacks[CALL_NEED_CALM] = true;
     if (d->lacks[CALL_NEED_TIME])
         return LODE_OK;
-    return lode_add_note(d, "nobody-ran", LODE_NOTE_BIASED, idle,
-                         lode_say(d,
-                                  "For at least %.0f%% of the run time no thread ran, although they waited "
-                                  "for each other: other programs may have used the processors. Such "
-                                  "waiting is not judged.",
-                                  100 * idle),
-                         error);
+    return lode_diagnose_add_note(
+        d, "nobody-ran", LODE_NOTE_BIASED, idle,
+        lode_diagnose_say(d,
+                          "For at least %.0f%% of the run time no thread ran, although they waited "
+                          "for each other: other programs may have used the processors. Such "
+                          "waiting is not judged.",
+                          100 * idle),
+        error);
 }
 
 /* OpenMP threads that spin are pre-empted there: others then wait for the machine. */
@@ -245,12 +254,13 @@ static lode_status look_at_openmp(struct lode_diagnosis *d, lode_error *error)
     if (!has_regions || share <= SPUN_MAX)
         return LODE_OK;
     d->lacks[CALL_NEED_CALM] = true;
-    return lode_add_note(d, "openmp-not-judged", LODE_NOTE_BIASED, share,
-                         lode_say(d,
-                                  "OpenMP threads were pre-empted for %.0f%% of their time, and others "
-                                  "waited for them. Waiting inside of OpenMP regions is not judged.",
-                                  100 * share),
-                         error);
+    return lode_diagnose_add_note(
+        d, "openmp-not-judged", LODE_NOTE_BIASED, share,
+        lode_diagnose_say(d,
+                          "OpenMP threads were pre-empted for %.0f%% of their time, and others "
+                          "waited for them. Waiting inside of OpenMP regions is not judged.",
+                          100 * share),
+        error);
 }
 
 static lode_status look_at_short_waits(struct lode_diagnosis *d, lode_error *error)
@@ -265,31 +275,32 @@ static lode_status look_at_short_waits(struct lode_diagnosis *d, lode_error *err
     }
     if (count == 0)
         return LODE_OK;
-    return lode_add_note(d, "short-waits", LODE_NOTE_LEFT_OUT, count,
-                         lode_say(d, "Left out: the shortest waits of %s, up to %s; there are too many.",
-                                  LODE_COUNTED(count, "thread", "threads"),
-                                  lode_call_amount(d, (double)most)),
-                         error);
+    return lode_diagnose_add_note(
+        d, "short-waits", LODE_NOTE_LEFT_OUT, count,
+        lode_diagnose_say(d, "Left out: the shortest waits of %s, up to %s; there are too many.",
+                          LODE_COUNTED(count, "thread", "threads"),
+                          lode_diagnose_call_amount(d, (double)most)),
+        error);
 }
 
 static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
 {
     if (d->run.empty)
-        LODE_TRY(lode_add_note(
-            d, "empty", LODE_NOTE_LEFT_OUT, d->run.empty,
-            lode_say(d, "Left out: %s without calls.", LODE_COUNTED(d->run.empty, "thread", "threads")),
-            error));
+        LODE_TRY(lode_diagnose_add_note(d, "empty", LODE_NOTE_LEFT_OUT, d->run.empty,
+                                        lode_diagnose_say(d, "Left out: %s without calls.",
+                                                          LODE_COUNTED(d->run.empty, "thread", "threads")),
+                                        error));
     if (d->run.helpers)
-        return lode_add_note(
+        return lode_diagnose_add_note(
             d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
-            lode_say(d, "Left out: %s for their end.",
-                     LODE_COUNTED(d->run.helpers, "thread that started others, or only waits",
-                                  "threads that started others, or only wait")),
+            lode_diagnose_say(d, "Left out: %s for their end.",
+                              LODE_COUNTED(d->run.helpers, "thread that started others, or only waits",
+                                           "threads that started others, or only wait")),
             error);
     return LODE_OK;
 }
 
-lode_status lode_call_quality(struct lode_diagnosis *d, lode_error *error)
+lode_status lode_diagnose_call_quality(struct lode_diagnosis *d, lode_error *error)
 {
     LODE_TRY(look_at_damage(d, error));
     LODE_TRY(look_at_time(d, error));

@@ -3,7 +3,7 @@
 #include "analysis/diagnose/calls/pass.h"
 
 #include "base/compare.h"
-#include "model/recording.h"
+#include "model/recording/recording.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static lode_status begin_track(void *user, unsigned worker, const lode_track_row
 {
     struct reading *r = user;
     (void)error;
-    lode_call_worker_begin(&r->workers[worker], row);
+    lode_diagnose_call_worker_begin(&r->workers[worker], row);
     return LODE_OK;
 }
 
@@ -39,14 +39,14 @@ static lode_status take(void *user, unsigned worker, const lode_event *events, s
                         lode_error *error)
 {
     struct reading *r = user;
-    return lode_call_worker_take(&r->workers[worker], events, count, error);
+    return lode_diagnose_call_worker_take(&r->workers[worker], events, count, error);
 }
 
 static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
 {
     struct reading *r = user;
     struct call_track *track = &r->d->calls->tracks[row->track];
-    LODE_TRY(lode_call_worker_end(&r->workers[worker], track, error));
+    LODE_TRY(lode_diagnose_call_worker_end(&r->workers[worker], track, error));
     track->begin = row->begin;
     track->end = row->end;
     return LODE_OK;
@@ -78,7 +78,7 @@ static lode_status read_tracks(struct reading *r, lode_error *error)
     r->workers = lode_pass_workers(&r->pass, sizeof *r->workers);
     LODE_TRY_ALLOC(facts->tracks && r->workers, error);
     for (unsigned i = 0; i < r->pass.threads; i++)
-        LODE_TRY(lode_call_worker_open(&r->workers[i], r->d, most, waits, error));
+        LODE_TRY(lode_diagnose_call_worker_open(&r->workers[i], r->d, most, waits, error));
     r->pass.begin = begin_track;
     r->pass.take = take;
     r->pass.end = end_track;
@@ -181,7 +181,7 @@ static bool add_pair(struct reading *r, const struct call_pair *more)
     sum->beat.worked2 += more->beat.worked2;
     sum->beat.both += more->beat.both;
     if (more->longest)
-        lode_call_pair_note(sum, more->from, more->to, more->track);
+        lode_diagnose_call_pair_note(sum, more->from, more->to, more->track);
     return true;
 }
 
@@ -291,7 +291,7 @@ static lode_status add_growths(struct reading *r, lode_error *error)
 static void close(struct reading *r)
 {
     for (unsigned i = 0; r->workers && i < r->pass.threads; i++)
-        lode_call_worker_close(&r->workers[i]);
+        lode_diagnose_call_worker_close(&r->workers[i]);
     free(r->workers);
     lode_map_free(&r->index);
     lode_array_free(&r->pairs);
@@ -300,7 +300,7 @@ static void close(struct reading *r)
     lode_pass_close(&r->pass);
 }
 
-lode_status lode_call_facts_read(struct lode_diagnosis *d, lode_error *error)
+lode_status lode_diagnose_call_facts_read(struct lode_diagnosis *d, lode_error *error)
 {
     struct reading r = {.d = d};
     lode_calls_options options = LODE_CALLS_OPTIONS_INIT;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum call_role lode_call_role(lode_activity activity, lode_effect effect)
+enum call_role lode_diagnose_call_role(lode_activity activity, lode_effect effect)
 {
     static const unsigned char roles[LODE_EFFECT_COUNT] = {
         [LODE_EFFECT_TAKE] = ROLE_TAKE,       [LODE_EFFECT_SPIN] = ROLE_TAKE,
@@ -24,7 +24,7 @@ enum call_role lode_call_role(lode_activity activity, lode_effect effect)
     return (enum call_role)roles[effect];
 }
 
-bool lode_call_is_body(const char *name)
+bool lode_diagnose_call_is_body(const char *name)
 {
     static const char *const patterns[] = {"*._omp_fn.*", "*.omp_outlined*", "*__omp_outlined*",
                                            "*_omp_par_region*"};

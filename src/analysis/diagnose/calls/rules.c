@@ -4,21 +4,10 @@
 
 #include <stdlib.h>
 
-/* Causes after symptoms, whose statements they look at; lock first: it says what it excuses. */
-static const struct rule *const items[] = {
-    &lode_call_rule_lock,        &lode_call_rule_efficiency,     &lode_call_rule_mpi,
-    &lode_call_rule_omp_serial,  &lode_call_rule_omp_imbalance,  &lode_call_rule_imbalance,
-    &lode_call_rule_slow_thread, &lode_call_rule_file_io,        &lode_call_rule_small_io,
-    &lode_call_rule_allocation,  &lode_call_rule_churn,          &lode_call_rule_long_tail,
-    &lode_call_rule_recursion,   &lode_call_rule_copy,           &lode_call_rule_sleep,
-    &lode_call_rule_threads,     &lode_call_rule_chatty,         &lode_call_rule_one_by_one,
-    &lode_call_rule_straggler,   &lode_call_rule_serial,         &lode_call_rule_turns,
-    &lode_call_rule_herd,        &lode_call_rule_oversubscribed, &lode_call_rule_processes,
-    &lode_call_rule_loading,     &lode_call_rule_mapping,        &lode_call_rule_exceptions,
-    &lode_call_rule_preparing,   &lode_call_rule_busy_wait,      &lode_call_rule_cache,
-    &lode_call_rule_growth,      &lode_call_rule_omp_calls,      &lode_call_rule_hand_over,
-    &lode_call_rule_barrier,     &lode_call_rule_large_blocks,   &lode_call_rule_startup,
-    &lode_call_rule_repeated,    &lode_call_rule_hot_spot};
+static const struct lode_diagnose_rule *const items[] = {
+#define DIAGNOSE_RULE(name, file) &lode_diagnose_call_rule_##name,
+#include "analysis/diagnose/calls/rules.def"
+};
 
 static const char *const reasons[CALL_NEED_COUNT] = {
     [CALL_NEED_TIME] = "the recording is too short",
@@ -35,7 +24,7 @@ static const char *const reasons[CALL_NEED_COUNT] = {
     [CALL_NEED_RUNNING] = "fewer processors than threads, and off-CPU time was not recorded",
 };
 
-static const struct rules rules = {items, sizeof items / sizeof *items, reasons};
+static const struct lode_diagnose_rules rules = {items, sizeof items / sizeof *items, reasons};
 
 static void find_lacks(struct lode_diagnosis *d)
 {
@@ -56,11 +45,11 @@ lode_status lode_diagnose_calls(struct lode_diagnosis *d, const lode_recording *
     LODE_TRY_ALLOC(d->calls, error);
     d->calls->recording = recording;
     d->run.source = LODE_RUN_CALLS;
-    LODE_TRY(lode_call_facts_read(d, error));
-    LODE_TRY(lode_call_facts_conclude(d, error));
-    LODE_TRY(lode_call_quality(d, error));
+    LODE_TRY(lode_diagnose_call_facts_read(d, error));
+    LODE_TRY(lode_diagnose_call_facts_conclude(d, error));
+    LODE_TRY(lode_diagnose_call_quality(d, error));
     find_lacks(d);
-    LODE_TRY(lode_call_sweep(d, error));
-    lode_call_efficiency(d);
-    return lode_run_rules(d, &rules, error);
+    LODE_TRY(lode_diagnose_call_sweep(d, error));
+    lode_diagnose_call_efficiency(d);
+    return lode_diagnose_run_rules(d, &rules, error);
 }

@@ -17,7 +17,7 @@ enum {
     ARGUMENTS_MAX = 1 << 16 /* of a track; further ones count as new */
 };
 
-void lode_call_seen_open(struct call_seen *seen, size_t waits_max)
+void lode_diagnose_call_seen_open(struct call_seen *seen, size_t waits_max)
 {
     *seen = (struct call_seen){.waits_max = waits_max};
     lode_map_init(&seen->edge_index);
@@ -27,7 +27,7 @@ void lode_call_seen_open(struct call_seen *seen, size_t waits_max)
     lode_array_init(&seen->spans, sizeof(struct call_span), SPANS_MAX);
 }
 
-void lode_call_seen_close(struct call_seen *seen)
+void lode_diagnose_call_seen_close(struct call_seen *seen)
 {
     lode_map_free(&seen->edge_index);
     lode_map_free(&seen->arguments);
@@ -39,7 +39,7 @@ void lode_call_seen_close(struct call_seen *seen)
     free(seen->growths);
 }
 
-bool lode_call_seen_grow(struct call_seen *seen, uint32_t capacity)
+bool lode_diagnose_call_seen_grow(struct call_seen *seen, uint32_t capacity)
 {
     struct call_growth **growths = realloc(seen->growths, capacity * sizeof *growths);
     if (growths == NULL)
@@ -50,7 +50,7 @@ bool lode_call_seen_grow(struct call_seen *seen, uint32_t capacity)
     return true;
 }
 
-void lode_call_seen_begin(struct call_seen *seen)
+void lode_diagnose_call_seen_begin(struct call_seen *seen)
 {
     seen->waits.count = seen->spans.count = 0;
     lode_map_clear(&seen->arguments);
@@ -118,7 +118,8 @@ static unsigned char why_of(const struct call_worker *w, const struct call_frame
     }
 }
 
-bool lode_call_seen_wait(struct call_worker *w, const struct call_frame *frame, uint64_t from, uint64_t to)
+bool lode_diagnose_call_seen_wait(struct call_worker *w, const struct call_frame *frame, uint64_t from,
+                                  uint64_t to)
 {
     struct call_seen *seen = &w->seen;
     if (to - from < seen->wait_min)
@@ -131,7 +132,7 @@ bool lode_call_seen_wait(struct call_worker *w, const struct call_frame *frame, 
     return wait != NULL;
 }
 
-void lode_call_seen_record(struct call_seen *seen, bool is_made)
+void lode_diagnose_call_seen_record(struct call_seen *seen, bool is_made)
 {
     if (is_made)
         seen->waits.count = seen->settled;
@@ -149,7 +150,7 @@ static bool add_span(struct call_seen *seen, const struct call_frame *frame, uin
     return span != NULL;
 }
 
-void lode_call_seen_sleep(struct call_worker *w, struct call_pair *pair, uint64_t from, uint64_t to)
+void lode_diagnose_call_seen_sleep(struct call_worker *w, struct call_pair *pair, uint64_t from, uint64_t to)
 {
     uint64_t last = w->seen.last_sleep, slept = (to - from) / 1000, worked = (from - last) / 1000;
     w->seen.last_sleep = to;
@@ -183,7 +184,8 @@ static uint32_t find_edge(struct call_seen *seen, uint32_t caller, uint32_t call
     return *place = (uint32_t)seen->edges.count;
 }
 
-bool lode_call_seen_enter(struct call_worker *w, struct call_frame *frame, const struct call_frame *above)
+bool lode_diagnose_call_seen_enter(struct call_worker *w, struct call_frame *frame,
+                                   const struct call_frame *above)
 {
     struct call_memo *memo = &w->memos[frame->function - 1];
     if (memo->edge == 0 || memo->caller != above->holder) {
@@ -231,7 +233,8 @@ static bool add_arguments(struct call_worker *w, const struct call_frame *frame,
     return true;
 }
 
-bool lode_call_seen_leave(struct call_worker *w, const struct call_frame *frame, uint64_t time, bool is_outer)
+bool lode_diagnose_call_seen_leave(struct call_worker *w, const struct call_frame *frame, uint64_t time,
+                                   bool is_outer)
 {
     uint64_t took = w->track.running - frame->running;
     if (frame->edge) {
@@ -259,7 +262,7 @@ static bool copy_items(const struct lode_array *array, void **copy, size_t *coun
     return *copy || size == 0;
 }
 
-bool lode_call_seen_end(struct call_seen *seen, struct call_track *track)
+bool lode_diagnose_call_seen_end(struct call_seen *seen, struct call_track *track)
 {
     void *waits, *spans;
     bool has_memory = copy_items(&seen->waits, &waits, &track->wait_count);

@@ -12,7 +12,7 @@
 #include "analysis/diagnose/calls/sweep.h"
 
 #include "base/compare.h"
-#include "base/map.h"
+#include "base/memory/map.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -378,7 +378,7 @@ static lode_status sweep(struct sweep *s, lode_error *error)
     return LODE_OK;
 }
 
-lode_status lode_call_sweep(struct lode_diagnosis *d, lode_error *error)
+lode_status lode_diagnose_call_sweep(struct lode_diagnosis *d, lode_error *error)
 {
     struct sweep s = {.d = d};
     d->calls->blame = s.blame = calloc(1, sizeof *s.blame);
@@ -392,7 +392,7 @@ lode_status lode_call_sweep(struct lode_diagnosis *d, lode_error *error)
     return status;
 }
 
-void lode_call_blame_free(struct call_blame *blame)
+void lode_diagnose_call_blame_free(struct call_blame *blame)
 {
     if (blame == NULL)
         return;
@@ -406,21 +406,21 @@ void lode_call_blame_free(struct call_blame *blame)
 
 /* ---- for rules ---- */
 
-double lode_call_lost(const struct lode_diagnosis *d, double time)
+double lode_diagnose_call_lost(const struct lode_diagnosis *d, double time)
 {
     const struct call_blame *blame = d->calls->blame;
     return blame->whole > 0 ? time / blame->whole : 0;
 }
 
-double lode_call_unused(const struct lode_diagnosis *d)
+double lode_diagnose_call_unused(const struct lode_diagnosis *d)
 {
     const struct call_blame *blame = d->calls->blame;
     double lost = blame->serial + blame->tail + blame->lost[WHY_LOCK] + blame->lost[WHY_COND] +
                   blame->lost[WHY_BARRIER] + blame->lost[WHY_SPINS] + blame->lost[WHY_OTHER];
-    return lode_call_lost(d, fmax(0, lost - d->calls->lock_excused));
+    return lode_diagnose_call_lost(d, fmax(0, lost - d->calls->lock_excused));
 }
 
-const struct call_loss *lode_call_loss(const struct lode_diagnosis *d, enum call_why why)
+const struct call_loss *lode_diagnose_call_loss(const struct lode_diagnosis *d, enum call_why why)
 {
     const struct call_blame *blame = d->calls->blame;
     for (size_t i = 0; i < blame->loss_count; i++)

@@ -40,16 +40,16 @@ struct call_blame {
     size_t loss_count;
 };
 
-lode_status lode_call_sweep(struct lode_diagnosis *d, lode_error *error);
-void lode_call_blame_free(struct call_blame *blame);
+lode_status lode_diagnose_call_sweep(struct lode_diagnosis *d, lode_error *error);
+void lode_diagnose_call_blame_free(struct call_blame *blame);
 
 /* A loss as a share of what processors could do. */
-double lode_call_lost(const struct lode_diagnosis *d, double time);
+double lode_diagnose_call_lost(const struct lode_diagnosis *d, double time);
 /* The share that is lost because threads wait for each other, or nobody is there to work. */
-double lode_call_unused(const struct lode_diagnosis *d);
+double lode_diagnose_call_unused(const struct lode_diagnosis *d);
 /* The largest loss to a kind of waiting; NULL: none. */
-const struct call_loss *lode_call_loss(const struct lode_diagnosis *d, enum call_why why);
+const struct call_loss *lode_diagnose_call_loss(const struct lode_diagnosis *d, enum call_why why);
 /* What a thread does in the serial times: a path of functions, such as "main > read > parse". */
-const char *lode_call_alone_path(struct lode_diagnosis *d, uint32_t *innermost);
+const char *lode_diagnose_call_alone_path(struct lode_diagnosis *d, uint32_t *innermost);
 
 #endif

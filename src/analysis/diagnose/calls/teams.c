@@ -10,7 +10,7 @@
 
 #define OTHERS_MAX 0.05 /* of the useful time of a process */
 
-size_t lode_call_team(const struct call_facts *facts, size_t first, struct call_team *team)
+size_t lode_diagnose_call_team(const struct call_facts *facts, size_t first, struct call_team *team)
 {
     double outside = 0;
     size_t i = first;
@@ -35,7 +35,7 @@ size_t lode_call_team(const struct call_facts *facts, size_t first, struct call_
     return i;
 }
 
-bool lode_call_has_teams(const struct call_facts *facts)
+bool lode_diagnose_call_has_teams(const struct call_facts *facts)
 {
     size_t judged = 0;
     bool has_regions = false;
@@ -45,7 +45,7 @@ bool lode_call_has_teams(const struct call_facts *facts)
         has_regions |= facts->tracks[i].parallel && facts->tracks[i].region;
     }
     for (size_t i = 0; i < facts->track_count;) {
-        i = lode_call_team(facts, i, &team);
+        i = lode_diagnose_call_team(facts, i, &team);
         if (team.others > OTHERS_MAX * (team.inside + team.outside + team.others))
             return false;
     }
@@ -58,7 +58,7 @@ static double find_serial(const struct call_team *team)
     return fmax(0, team->outside * (team->threads - 1) - team->others);
 }
 
-void lode_call_divide(struct lode_diagnosis *d)
+void lode_diagnose_call_divide(struct lode_diagnosis *d)
 {
     const struct call_facts *facts = d->calls;
     lode_efficiency *e = &d->efficiency;
@@ -68,7 +68,7 @@ void lode_call_divide(struct lode_diagnosis *d)
     e->is_hybrid = 1;
     e->serial = e->openmp = 1;
     for (size_t i = 0; i < facts->track_count;) {
-        i = lode_call_team(facts, i, &team);
+        i = lode_diagnose_call_team(facts, i, &team);
         if (team.master == NULL)
             continue;
         double work = team.parallel + team.outside;
@@ -83,16 +83,16 @@ void lode_call_divide(struct lode_diagnosis *d)
     e->rank_communication = most / run;
 }
 
-struct call_waiting lode_call_waiting(const struct lode_diagnosis *d)
+struct call_waiting lode_diagnose_call_waiting(const struct lode_diagnosis *d)
 {
     const struct call_facts *facts = d->calls;
     struct call_waiting w = {.serial = fmax(0, 1 - d->efficiency.serial),
                              .inside = fmax(0, 1 - d->efficiency.openmp),
-                             .run = lode_call_run(d)};
+                             .run = lode_diagnose_call_run(d)};
     double whole = 0, serial = 0, inside = 0;
     struct call_team team;
     for (size_t i = 0; i < facts->track_count;) {
-        i = lode_call_team(facts, i, &team);
+        i = lode_diagnose_call_team(facts, i, &team);
         if (team.master == NULL)
             continue;
         w.processes++;

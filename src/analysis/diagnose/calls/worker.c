@@ -6,7 +6,7 @@
  */
 #include "analysis/diagnose/calls/pass.h"
 
-#include "base/hash.h"
+#include "base/memory/hash.h"
 #include <lode/name.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static bool grow_functions(struct call_worker *w, uint32_t index)
     uint32_t *touched = realloc(w->touched, capacity * sizeof *touched);
     w->touched = touched ? touched : w->touched;
     if (!functions || !memos || !touched || !lode_sketches_reserve(&w->sketches, capacity) ||
-        !lode_call_seen_grow(&w->seen, capacity))
+        !lode_diagnose_call_seen_grow(&w->seen, capacity))
         return false;
     memset(functions + w->capacity, 0, (capacity - w->capacity) * sizeof *functions);
     memset(memos + w->capacity, 0, (capacity - w->capacity) * sizeof *memos);
@@ -53,24 +53,24 @@ static bool grow_frames(struct call_worker *w)
     return true;
 }
 
-lode_status lode_call_worker_open(struct call_worker *w, const struct lode_diagnosis *d,
-                                  size_t collectives_max, size_t waits_max, lode_error *error)
+lode_status lode_diagnose_call_worker_open(struct call_worker *w, const struct lode_diagnosis *d,
+                                           size_t collectives_max, size_t waits_max, lode_error *error)
 {
     *w = (struct call_worker){.kinds = d->options.kinds,
                               .recording = d->calls->recording,
                               .collectives_max = collectives_max,
                               .is_blocked_known = d->calls->has_sched};
     lode_sketches_init(&w->sketches);
-    lode_call_seen_open(&w->seen, waits_max);
+    lode_diagnose_call_seen_open(&w->seen, waits_max);
     lode_map_init(&w->index);
     lode_array_init(&w->pairs, sizeof(struct call_pair), UINT32_MAX - 1);
     return grow_functions(w, 0) && grow_frames(w) ? LODE_OK : lode_fail_memory(error);
 }
 
-void lode_call_worker_close(struct call_worker *w)
+void lode_diagnose_call_worker_close(struct call_worker *w)
 {
     lode_sketches_free(&w->sketches);
-    lode_call_seen_close(&w->seen);
+    lode_diagnose_call_seen_close(&w->seen);
     lode_map_free(&w->index);
     lode_array_free(&w->pairs);
     free(w->functions);
@@ -93,11 +93,11 @@ static void learn(struct call_worker *w, const lode_function *function)
     char simple[LODE_NAME_COMPARED];
     struct call_function *known = &w->functions[function->index];
     struct lode_decision decision = lode_decide_call(w->kinds, function);
-    enum call_role role = lode_call_role(decision.activity, decision.effect);
+    enum call_role role = lode_diagnose_call_role(decision.activity, decision.effect);
     lode_function_label_as(function, LODE_NAME_SIMPLE, simple, sizeof simple);
     /* Of functions of the application, only the bodies of regions are known by name. */
     bool is_open = decision.decided != LODE_DECIDED_USER;
-    if (is_open && lode_call_is_body(function->name)) {
+    if (is_open && lode_diagnose_call_is_body(function->name)) {
         decision = (struct lode_decision){.activity = LODE_ACTIVITY_OWN};
         role = ROLE_BODY;
     } else if (is_open && decision.activity == LODE_ACTIVITY_OWN && is_of_library(simple))
@@ -266,7 +266,7 @@ static bool enter(struct call_worker *w, const lode_event *event)
     w->frames[w->depth].callees++;
     if (known->activity == LODE_ACTIVITY_OWN && event->data_size)
         frame->arguments = lode_hash_pair(lode_hash_bytes(event->data, event->data_size), index + 1);
-    if (known->activity == LODE_ACTIVITY_OWN && !lode_call_seen_enter(w, frame, above))
+    if (known->activity == LODE_ACTIVITY_OWN && !lode_diagnose_call_seen_enter(w, frame, above))
         return false;
     if (known->role != ROLE_NONE && !frame->is_nested)
         enter_role(w, (enum call_role)known->role, event->time);
@@ -300,10 +300,10 @@ static bool leave_pair(struct call_worker *w, const struct call_frame *frame, co
     if (event->data_size && frame->path == LODE_ACTIVITY_FILE)
         count_bytes(w, event, pair);
     if (frame->path == LODE_ACTIVITY_SLEEP)
-        lode_call_seen_sleep(w, pair, frame->enter, event->time);
+        lode_diagnose_call_seen_sleep(w, pair, frame->enter, event->time);
     bool is_wait = CALL_WAITING >> frame->path & 1 && (frame->spins || !w->is_blocked_known);
     return !is_wait || w->track.useful - frame->useful > took / 2 ||
-           lode_call_seen_wait(w, frame, frame->enter, event->time);
+           lode_diagnose_call_seen_wait(w, frame, frame->enter, event->time);
 }
 
 /* How long an outermost call of a function took. */
@@ -350,7 +350,7 @@ static bool leave(struct call_worker *w, const lode_event *event)
     if (has_ended && memo->active == 0 && !add_outer(w, known, frame, event->time))
         return false;
     if (known->activity == LODE_ACTIVITY_OWN && has_ended &&
-        !lode_call_seen_leave(w, frame, event->time, memo->active == 0))
+        !lode_diagnose_call_seen_leave(w, frame, event->time, memo->active == 0))
         return false;
     if (has_ended && frame->pair && w->frames[w->depth].pair == 0 && !leave_pair(w, frame, event))
         return false;
@@ -360,7 +360,7 @@ static bool leave(struct call_worker *w, const lode_event *event)
 
 /* ---- off-CPU time ---- */
 
-void lode_call_pair_note(struct call_pair *pair, uint64_t from, uint64_t to, uint32_t track)
+void lode_diagnose_call_pair_note(struct call_pair *pair, uint64_t from, uint64_t to, uint32_t track)
 {
     uint64_t took = to - from;
     bool is_first = from != pair->from ? from < pair->from : track < pair->track;
@@ -391,7 +391,7 @@ static bool end_off(struct call_worker *w, const lode_event *event)
     w->track.time[w->depth == 0 ? LODE_ACTIVITY_COUNT
                   : is_waiting  ? frame->path
                                 : LODE_ACTIVITY_OFF_CPU] += took;
-    if (!frame->spins && !lode_call_seen_wait(w, frame, w->off_since, event->time))
+    if (!frame->spins && !lode_diagnose_call_seen_wait(w, frame, w->off_since, event->time))
         return false;
     if (w->depth == 0)
         return true;
@@ -417,10 +417,10 @@ static void take_record(struct call_worker *w, const lode_event *event)
     if (pending->pair && !is_made) {
         struct call_pair *pair = pair_at(w, pending->pair);
         pair->blocked += pending->blocked;
-        lode_call_pair_note(pair, pending->from, pending->to, w->track.track);
+        lode_diagnose_call_pair_note(pair, pending->from, pending->to, w->track.track);
     }
     w->pending.pair = 0;
-    lode_call_seen_record(&w->seen, is_made);
+    lode_diagnose_call_seen_record(&w->seen, is_made);
     w->track.unended = is_made ? w->track.running - w->recorded : 0;
     w->recorded = is_made ? w->recorded : w->track.running;
 }
@@ -440,8 +440,8 @@ static bool take_other(struct call_worker *w, const lode_event *event)
 
 /* ---- events ---- */
 
-lode_status lode_call_worker_take(struct call_worker *w, const lode_event *events, size_t count,
-                                  lode_error *error)
+lode_status lode_diagnose_call_worker_take(struct call_worker *w, const lode_event *events, size_t count,
+                                           lode_error *error)
 {
     if (!w->has_begun && count) {
         w->last = events[0].time;
@@ -468,7 +468,7 @@ lode_status lode_call_worker_take(struct call_worker *w, const lode_event *event
     return LODE_OK;
 }
 
-void lode_call_worker_begin(struct call_worker *w, const lode_track_row *row)
+void lode_diagnose_call_worker_begin(struct call_worker *w, const lode_track_row *row)
 {
     const lode_track *track = lode_recording_track(w->recording, row->track);
     w->track =
@@ -480,7 +480,7 @@ void lode_call_worker_begin(struct call_worker *w, const lode_track_row *row)
     w->pending.pair = 0;
     w->recorded = 0;
     w->is_off = w->has_begun = false;
-    lode_call_seen_begin(&w->seen);
+    lode_diagnose_call_seen_begin(&w->seen);
 }
 
 /* Of equal times, the function that was called first goes first. */
@@ -494,7 +494,7 @@ static void note_busy(struct call_busy *busy, size_t count, uint32_t function, u
     busy[at] = (struct call_busy){function + 1, time};
 }
 
-lode_status lode_call_worker_end(struct call_worker *w, struct call_track *track, lode_error *error)
+lode_status lode_diagnose_call_worker_end(struct call_worker *w, struct call_track *track, lode_error *error)
 {
     w->track.time[LODE_ACTIVITY_COUNT] += w->frames[0].self;
     while (w->depth) /* tracks are balanced; otherwise open calls would stay */
@@ -506,7 +506,7 @@ lode_status lode_call_worker_end(struct call_worker *w, struct call_track *track
         memo->held = memo->alone = 0;
     }
     w->touched_count = 0;
-    bool has_memory = lode_call_seen_end(&w->seen, &w->track);
+    bool has_memory = lode_diagnose_call_seen_end(&w->seen, &w->track);
     *track = w->track;
     w->track = (struct call_track){0};
     LODE_TRY_ALLOC(has_memory, error);

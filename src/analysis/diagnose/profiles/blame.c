@@ -8,7 +8,7 @@
 
 #include "base/pool.h"
 #include "base/progress.h"
-#include "model/trace.h"
+#include "model/database/trace.h"
 #include <stdlib.h>
 
 #define NO_LINE UINT32_MAX
@@ -53,8 +53,8 @@ static uint64_t overlap(const lode_trace_line *line, uint64_t sample, uint64_t f
     return end > begin ? end - begin : 0;
 }
 
-uint64_t lode_blame_interval(const struct lode_diagnosis *d, uint64_t *by_context,
-                             const lode_trace_line *line, uint64_t at, uint64_t from, uint64_t to)
+uint64_t lode_diagnose_blame_interval(const struct lode_diagnosis *d, uint64_t *by_context,
+                                      const lode_trace_line *line, uint64_t at, uint64_t from, uint64_t to)
 {
     while (at < line->sample_count && trace_time(line, at) <= from)
         at++;
@@ -79,7 +79,7 @@ static void blame_master(const struct lode_diagnosis *d, struct blamed *blamed, 
             continue;
         done = to;
         blamed->waiting = add(blamed->waiting, to - from);
-        at = lode_blame_interval(d, blamed->by_context, master, at, from, to);
+        at = lode_diagnose_blame_interval(d, blamed->by_context, master, at, from, to);
     }
 }
 
@@ -199,7 +199,7 @@ lode_status lode_diagnose_blame(struct lode_diagnosis *d, lode_error *error)
     return status;
 }
 
-double lode_blamed(const struct lode_diagnosis *d, unsigned activities)
+double lode_diagnose_blamed(const struct lode_diagnosis *d, unsigned activities)
 {
     const struct profile_facts *facts = d->profiles;
     double sum = 0;

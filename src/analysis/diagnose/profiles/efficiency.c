@@ -5,16 +5,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct work lode_work_of_thread(const struct thread *thread)
+struct work lode_diagnose_work_of_thread(const struct thread *thread)
 {
-    return (struct work){lode_time_of_thread(thread, USEFUL, OUTSIDE),
-                         lode_time_of_thread(thread, USEFUL, INSIDE),
-                         lode_time_of_thread(thread, OPENMP, EVERYWHERE), thread->total};
+    return (struct work){lode_diagnose_time_of_thread(thread, USEFUL, OUTSIDE),
+                         lode_diagnose_time_of_thread(thread, USEFUL, INSIDE),
+                         lode_diagnose_time_of_thread(thread, OPENMP, EVERYWHERE), thread->total};
 }
 
-bool lode_is_hybrid(const struct lode_diagnosis *d)
+bool lode_diagnose_is_hybrid(const struct lode_diagnosis *d)
 {
-    return d->profiles->thread_count > d->profiles->rank_count && lode_time_of_threads(d, ALL, INSIDE) > 0;
+    return d->profiles->thread_count > d->profiles->rank_count &&
+           lode_diagnose_time_of_threads(d, ALL, INSIDE) > 0;
 }
 
 static double useful_of(const struct work *work)
@@ -45,7 +46,7 @@ static void set_hybrid(lode_efficiency *e, const struct team *team, double whole
     e->rank_communication = most / team->run_time;
 }
 
-void lode_efficiency_of(lode_efficiency *e, const struct team *team)
+void lode_diagnose_efficiency_of(lode_efficiency *e, const struct team *team)
 {
     double whole = (double)team->thread_count * team->run_time, useful = 0, most = 0;
     *e = (lode_efficiency){0};
@@ -56,7 +57,7 @@ void lode_efficiency_of(lode_efficiency *e, const struct team *team)
     e->parallel = useful / whole;
     e->load_balance = most > 0 ? useful / (double)team->thread_count / most : 1;
     e->communication = most / team->run_time;
-    double error = lode_error_of_share(e->parallel, team->samples);
+    double error = lode_diagnose_error_of_share(e->parallel, team->samples);
     /* In a phase, the end of a sample may exceed it. */
     e->useful_low = fmin(1, fmax(0, e->parallel - error));
     e->useful_high = fmin(1, e->parallel + error);
@@ -73,15 +74,15 @@ lode_status lode_diagnose_efficiency(struct lode_diagnosis *d, lode_error *error
     struct work *work = calloc(facts->thread_count, sizeof *work);
     LODE_TRY_ALLOC(work, error);
     for (size_t i = 0; i < facts->thread_count; i++)
-        work[i] = lode_work_of_thread(&facts->threads[i]);
+        work[i] = lode_diagnose_work_of_thread(&facts->threads[i]);
     const struct team team = {work,
                               facts->ranks,
                               facts->thread_count,
                               facts->rank_count,
                               d->run.run_time,
-                              lode_sample_count(d),
-                              lode_is_hybrid(d)};
-    lode_efficiency_of(&d->efficiency, &team);
+                              lode_diagnose_sample_count(d),
+                              lode_diagnose_is_hybrid(d)};
+    lode_diagnose_efficiency_of(&d->efficiency, &team);
     d->has_efficiency = true;
     free(work);
     return LODE_OK;

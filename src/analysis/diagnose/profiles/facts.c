@@ -2,7 +2,7 @@
 /* The metric, and what contexts are: activity, place, functions around them. */
 #include "analysis/diagnose/profiles/facts.h"
 
-#include "analysis/key.h"
+#include "analysis/cost/key.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +89,7 @@ static bool is_std(const lode_context *context)
     return false;
 }
 
-bool lode_has_function(const lode_context *context)
+bool lode_diagnose_has_function(const lode_context *context)
 {
     return begins_function(context) && context->lexical != LODE_LEXICAL_ENTRY &&
            context->lexical != LODE_LEXICAL_GLOBAL && context->function;
@@ -98,7 +98,7 @@ bool lode_has_function(const lode_context *context)
 /* Off-CPU time that no library function explains. */
 static bool is_off_cpu(const lode_context *context)
 {
-    const char *name = lode_has_function(context) ? context->function->name : NULL;
+    const char *name = lode_diagnose_has_function(context) ? context->function->name : NULL;
     return name && strncmp(name, "linux:schedule", strlen("linux:schedule")) == 0;
 }
 
@@ -117,7 +117,7 @@ static void enter_application(struct lode_diagnosis *d, const lode_context *cont
 
 static bool is_join(const struct lode_diagnosis *d, const lode_context *context)
 {
-    const char *name = lode_has_function(context) ? context->function->name : NULL;
+    const char *name = lode_diagnose_has_function(context) ? context->function->name : NULL;
     return name && d->profiles->activities_of[context->index] == LODE_ACTIVITY_LOCK && strstr(name, "join");
 }
 
@@ -149,7 +149,7 @@ static unsigned char *find_leaves(const lode_database *db)
     const struct lode_context_tree *tree = &db->tree;
     uint32_t functions = 0;
     for (uint32_t i = 1; i < tree->count; i++)
-        if (lode_has_function(&tree->nodes[i]) && tree->nodes[i].function->index >= functions)
+        if (lode_diagnose_has_function(&tree->nodes[i]) && tree->nodes[i].function->index >= functions)
             functions = tree->nodes[i].function->index + 1;
     unsigned char *leaves = malloc((size_t)functions + 1);
     if (leaves == NULL)
@@ -157,7 +157,8 @@ static unsigned char *find_leaves(const lode_database *db)
     memset(leaves, 1, (size_t)functions + 1);
     for (uint32_t i = 1; i < tree->count; i++) {
         const lode_context *caller = &tree->nodes[tree->nodes[i].parent];
-        if (lode_has_function(&tree->nodes[i]) && !is_off_cpu(&tree->nodes[i]) && lode_has_function(caller))
+        if (lode_diagnose_has_function(&tree->nodes[i]) && !is_off_cpu(&tree->nodes[i]) &&
+            lode_diagnose_has_function(caller))
             leaves[caller->function->index] = 0;
     }
     return leaves;

@@ -3,10 +3,10 @@
 #ifndef LODE_ANALYSIS_DIAGNOSE_PROFILES_FACTS_H
 #define LODE_ANALYSIS_DIAGNOSE_PROFILES_FACTS_H
 
-#include "analysis/activity.h"
-#include "analysis/cost.h"
+#include "analysis/cost/cost.h"
 #include "analysis/diagnose/report.h"
-#include "model/database.h"
+#include "analysis/kinds/activity.h"
+#include "model/database/database.h"
 #include <lode/trace.h>
 
 /* Where in the program something happens. */
@@ -84,7 +84,7 @@ enum need {
 };
 
 /* What it means to lack one. */
-extern const char *const lode_profile_reasons[NEED_COUNT];
+extern const char *const lode_diagnose_profile_reasons[NEED_COUNT];
 
 /* What masters do while the other threads of their ranks wait, by trace lines. In seconds. */
 struct blame {
@@ -132,16 +132,17 @@ struct profile_facts {
 /* Looks for what limits the run that a database is of. */
 lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database *db, lode_error *error);
 /* The facts, and what cannot be told; the first step of it. */
-lode_status lode_profile_facts_make(struct lode_diagnosis *d, const lode_database *db, lode_error *error);
+lode_status lode_diagnose_profile_facts_make(struct lode_diagnosis *d, const lode_database *db,
+                                             lode_error *error);
 /* NULL is allowed. */
-void lode_profile_facts_free(struct profile_facts *facts);
+void lode_diagnose_profile_facts_free(struct profile_facts *facts);
 
 /* ---- facts ---- */
 
 /* Chooses the metric, or notes that there is none. */
 void lode_diagnose_choose_metric(struct lode_diagnosis *d);
 /* Whether a context begins a function that is known: entry points have none. */
-bool lode_has_function(const lode_context *context);
+bool lode_diagnose_has_function(const lode_context *context);
 /* Activities and places of contexts. */
 lode_status lode_diagnose_contexts(struct lode_diagnosis *d, lode_error *error);
 /* The time of each thread. */
@@ -156,10 +157,10 @@ lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error);
 lode_status lode_diagnose_quality(struct lode_diagnosis *d, lode_error *error);
 
 /* Time of a thread. */
-double lode_time_of_thread(const struct thread *thread, unsigned activities, unsigned places);
+double lode_diagnose_time_of_thread(const struct thread *thread, unsigned activities, unsigned places);
 /* The same of all threads, or of the masters of ranks. */
-double lode_time_of_threads(const struct lode_diagnosis *d, unsigned activities, unsigned places);
-double lode_time_of_masters(const struct lode_diagnosis *d, unsigned activities, unsigned places);
+double lode_diagnose_time_of_threads(const struct lode_diagnosis *d, unsigned activities, unsigned places);
+double lode_diagnose_time_of_masters(const struct lode_diagnosis *d, unsigned activities, unsigned places);
 /* The costs of the masters, or NULL after an error. Computed once. */
 lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost **cost, lode_error *error);
 /* A metric with a total, by name; NULL: none. The total may be asked for. */
@@ -176,21 +177,21 @@ lode_status lode_diagnose_gpu(struct lode_diagnosis *d, lode_error *error);
  * Adds what the thread of a line did from one time to another, in nanoseconds by index of context.
  * `at`: the sample to begin with; gives that for a later interval.
  */
-uint64_t lode_blame_interval(const struct lode_diagnosis *d, uint64_t *by_context,
-                             const lode_trace_line *line, uint64_t at, uint64_t from, uint64_t to);
+uint64_t lode_diagnose_blame_interval(const struct lode_diagnosis *d, uint64_t *by_context,
+                                      const lode_trace_line *line, uint64_t at, uint64_t from, uint64_t to);
 /* Reads trace lines once, if they are not too large. */
 lode_status lode_diagnose_blame(struct lode_diagnosis *d, lode_error *error);
 /* The share of the waiting that falls into some activities of masters. */
-double lode_blamed(const struct lode_diagnosis *d, unsigned activities);
+double lode_diagnose_blamed(const struct lode_diagnosis *d, unsigned activities);
 /* Half of the 95 % interval of a share of some samples, or of all. */
-double lode_error_of_share(double share, double samples);
-double lode_share_error(const struct lode_diagnosis *d, double share);
+double lode_diagnose_error_of_share(double share, double samples);
+double lode_diagnose_share_error(const struct lode_diagnosis *d, double share);
 /* The same of a share of the time of masters: others have samples of their own. */
-double lode_masters_error(const struct lode_diagnosis *d, double share);
+double lode_diagnose_masters_error(const struct lode_diagnosis *d, double share);
 /* The number of samples, as far as errors are concerned: infinite if nothing was sampled. */
-double lode_sample_count(const struct lode_diagnosis *d);
+double lode_diagnose_sample_count(const struct lode_diagnosis *d);
 /* The time that a sample stands for; 0 if nothing was sampled. */
-double lode_sampling_period(const struct lode_diagnosis *d);
+double lode_diagnose_sampling_period(const struct lode_diagnosis *d);
 
 /* ---- efficiencies ---- */
 
@@ -211,11 +212,11 @@ struct team {
     bool is_hybrid; /* ranks have threads in OpenMP regions, and all of them are here */
 };
 
-struct work lode_work_of_thread(const struct thread *thread);
+struct work lode_diagnose_work_of_thread(const struct thread *thread);
 /* Ranks have several threads, and these work in OpenMP regions. */
-bool lode_is_hybrid(const struct lode_diagnosis *d);
+bool lode_diagnose_is_hybrid(const struct lode_diagnosis *d);
 /* Of at least one thread and a run time above 0. */
-void lode_efficiency_of(lode_efficiency *efficiency, const struct team *team);
+void lode_diagnose_efficiency_of(lode_efficiency *efficiency, const struct team *team);
 /* That of the run, if the data allow it. */
 lode_status lode_diagnose_efficiency(struct lode_diagnosis *d, lode_error *error);
 
@@ -230,11 +231,11 @@ struct phases {
  * Divides the time from `from` to `to` (both 0: of all trace lines of threads) into parts. free()
  * the bounds in every case. LODE_ABSENT unless all threads have trace lines.
  */
-lode_status lode_phases_init(struct phases *phases, const struct lode_diagnosis *d, uint64_t from,
-                             uint64_t to, uint64_t count, lode_error *error);
+lode_status lode_diagnose_phases_init(struct phases *phases, const struct lode_diagnosis *d, uint64_t from,
+                                      uint64_t to, uint64_t count, lode_error *error);
 /* The work of each thread in each part: by part, then by thread. */
-lode_status lode_phases_work(struct work *work, const struct lode_diagnosis *d, const struct phases *phases,
-                             lode_error *error);
+lode_status lode_diagnose_phases_work(struct work *work, const struct lode_diagnosis *d,
+                                      const struct phases *phases, lode_error *error);
 
 /* ---- places ---- */
 
@@ -257,7 +258,7 @@ lode_status lode_diagnose_excess(const struct lode_diagnosis *d, size_t first, s
                                  const lode_context **holder, lode_error *error);
 
 /* "mostly", if the path has most of the cost. */
-const char *lode_mostly(const struct path *path);
+const char *lode_diagnose_mostly(const struct path *path);
 
 /* A function of the application, and what it has itself. */
 struct hot {
@@ -272,21 +273,19 @@ double lode_diagnose_unnamed(const struct lode_diagnosis *d);
 /* ---- texts ---- */
 
 /* The simple name of a context's function, for texts and for commands. */
-const char *lode_name_of(struct lode_diagnosis *d, const lode_context *context);
+const char *lode_diagnose_name_of(struct lode_diagnosis *d, const lode_context *context);
 /* An amount in the unit of the metric. */
-const char *lode_amount(struct lode_diagnosis *d, double value);
+const char *lode_diagnose_amount(struct lode_diagnosis *d, double value);
 /* A gain, and its interval by sampling: of all threads, or of masters. */
-void lode_set_gain_of_masters(const struct lode_diagnosis *d, struct draft *draft, double gain);
-void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain);
+void lode_diagnose_set_gain_of_masters(const struct lode_diagnosis *d, struct draft *draft, double gain);
+void lode_diagnose_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain);
 
 /* Commands show the metric that the diagnosis is about, also where another one is the default. */
-void lode_add_metric_to_commands(struct lode_diagnosis *d);
+void lode_diagnose_add_metric_to_commands(struct lode_diagnosis *d);
 
 /* ---- rules ---- */
 
-extern const struct rule lode_rule_efficiency, lode_rule_omp_serial, lode_rule_omp_imbalance, lode_rule_mpi,
-    lode_rule_mpi_startup, lode_rule_imbalance, lode_rule_allocation, lode_rule_hot_spot, lode_rule_file_io,
-    lode_rule_loading, lode_rule_ipc, lode_rule_gpu_copies, lode_rule_gpu_runtime, lode_rule_gpu_idle,
-    lode_rule_gpu_small_kernels, lode_rule_gpu_stalls;
+#define DIAGNOSE_RULE(name, file) extern const struct lode_diagnose_rule lode_diagnose_profile_rule_##name;
+#include "analysis/diagnose/profiles/rules.def"
 
 #endif

@@ -6,7 +6,7 @@
 #include "analysis/diagnose/profiles/facts.h"
 
 #include "base/compare.h"
-#include "model/trace.h"
+#include "model/database/trace.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +122,7 @@ static lode_status add_stream(struct reading *self, const struct stream *stream,
         if (trace_context(&line, i) != 0)
             *busy += to - from;
         else if (cpu)
-            at = lode_blame_interval(self->d, self->meanwhile, cpu, at, from, to);
+            at = lode_diagnose_blame_interval(self->d, self->meanwhile, cpu, at, from, to);
     }
     return LODE_OK;
 }

@@ -9,8 +9,8 @@
 
 #include "base/pool.h"
 #include "base/progress.h"
-#include "model/trace.h"
-#include <lode/efficiency.h>
+#include "model/database/trace.h"
+#include <lode/unstable/efficiency.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -106,7 +106,7 @@ static double period_of(const struct lode_diagnosis *d)
 {
     const struct profile_facts *facts = d->profiles;
     if (d->run.is_seconds || facts->is_counted)
-        return facts->is_counted ? 0 : lode_sampling_period(d);
+        return facts->is_counted ? 0 : lode_diagnose_sampling_period(d);
     return facts->covered * facts->span * (double)facts->thread_count / fmax(1, (double)d->run.samples);
 }
 
@@ -122,8 +122,8 @@ static lode_status check_length(const struct phases *phases, const struct lode_d
                      period);
 }
 
-lode_status lode_phases_init(struct phases *phases, const struct lode_diagnosis *d, uint64_t from,
-                             uint64_t to, uint64_t count, lode_error *error)
+lode_status lode_diagnose_phases_init(struct phases *phases, const struct lode_diagnosis *d, uint64_t from,
+                                      uint64_t to, uint64_t count, lode_error *error)
 {
     *phases = (struct phases){.count = count ? (size_t)count : 1};
     if (count > LODE_PHASES_MAX)
@@ -221,7 +221,7 @@ static void put(struct work *work, unsigned class, double time)
 static void spread(const struct reading *self, size_t thread, const struct weights *w,
                    const lode_trace_line *line)
 {
-    const struct work whole = lode_work_of_thread(&self->d->profiles->threads[thread]);
+    const struct work whole = lode_diagnose_work_of_thread(&self->d->profiles->threads[thread]);
     const double times[] = {whole.outside, whole.inside, whole.runtime,
                             whole.total - whole.outside - whole.inside - whole.runtime};
     uint64_t begin = trace_time(line, 0), end = trace_time(line, line->sample_count - 1);
@@ -290,8 +290,8 @@ static lode_status read_lines(struct reading *self, lode_error *error)
                          &job, error);
 }
 
-lode_status lode_phases_work(struct work *work, const struct lode_diagnosis *d, const struct phases *phases,
-                             lode_error *error)
+lode_status lode_diagnose_phases_work(struct work *work, const struct lode_diagnosis *d,
+                                      const struct phases *phases, lode_error *error)
 {
     struct reading self = {.d = d, .phases = phases, .work = work};
     LODE_TRY(lode_trace_lines_fit(d->profiles->db, error));

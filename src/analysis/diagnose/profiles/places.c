@@ -2,8 +2,8 @@
 /* Where costs are: the most expensive call path to an activity, the hottest function. */
 #include "analysis/diagnose/profiles/facts.h"
 
-#include "analysis/key.h"
-#include "model/block.h"
+#include "analysis/cost/key.h"
+#include "model/database/block.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,10 +143,10 @@ static lode_status choose_step(struct lode_diagnosis *d, size_t *step, lode_erro
     if (*step == 1)
         return LODE_OK;
     size_t count = (facts->rank_count + *step - 1) / *step;
-    return lode_add_note(
+    return lode_diagnose_add_note(
         d, "some-ranks", LODE_NOTE_LEFT_OUT, (double)count,
-        lode_say(d, "Call paths of first threads are those of %zu of %zu ranks. --deep reads all.", count,
-                 facts->rank_count),
+        lode_diagnose_say(d, "Call paths of first threads are those of %zu of %zu ranks. --deep reads all.",
+                          count, facts->rank_count),
         error);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the data cannot tell: said before anything else. */
 #include "analysis/diagnose/profiles/facts.h"
-#include "base/count.h"
+#include "base/text/count.h"
 
 #include "base/compare.h"
 #include <inttypes.h>
@@ -32,10 +32,10 @@ static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
                  strcmp(d->profiles->db->remarks[i].file, unused) != 0;
     if (count == 0)
         return LODE_OK;
-    return lode_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)count,
-                         lode_say(d, "The store is damaged: %s ('lode check' lists them).",
-                                  LODE_COUNTED(count, "finding", "findings")),
-                         error);
+    return lode_diagnose_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)count,
+                                  lode_diagnose_say(d, "The store is damaged: %s ('lode check' lists them).",
+                                                    LODE_COUNTED(count, "finding", "findings")),
+                                  error);
 }
 
 /* Of the time of calls there are no samples. */
@@ -44,9 +44,10 @@ static lode_status look_at_length(struct lode_diagnosis *d, lode_error *error)
     d->lacks[NEED_SAMPLES] = !(d->run.seconds >= SECONDS_MIN);
     if (!d->lacks[NEED_SAMPLES])
         return LODE_OK;
-    return lode_add_note(
+    return lode_diagnose_add_note(
         d, "few-samples", LODE_NOTE_TOO_LITTLE, d->run.seconds,
-        lode_say(d, "The run took %.3g s: too short to judge. Record a longer one.", d->run.seconds), error);
+        lode_diagnose_say(d, "The run took %.3g s: too short to judge. Record a longer one.", d->run.seconds),
+        error);
 }
 
 static lode_status look_at_samples(struct lode_diagnosis *d, lode_error *error)
@@ -58,11 +59,11 @@ static lode_status look_at_samples(struct lode_diagnosis *d, lode_error *error)
     if (!d->lacks[NEED_SAMPLES])
         return LODE_OK;
     const char *text =
-        samples
-            ? lode_say(d, "Only about %s: too few to judge. Run longer, or sample more often.",
-                       LODE_COUNTED(samples, "sample", "samples"))
-            : lode_say(d, "The number of samples is not known, so nothing is judged. Record with traces.");
-    return lode_add_note(d, "few-samples", LODE_NOTE_TOO_LITTLE, (double)samples, text, error);
+        samples ? lode_diagnose_say(d, "Only about %s: too few to judge. Run longer, or sample more often.",
+                                    LODE_COUNTED(samples, "sample", "samples"))
+                : lode_diagnose_say(
+                      d, "The number of samples is not known, so nothing is judged. Record with traces.");
+    return lode_diagnose_add_note(d, "few-samples", LODE_NOTE_TOO_LITTLE, (double)samples, text, error);
 }
 
 static lode_status look_at_runs(struct lode_diagnosis *d, lode_error *error)
@@ -71,24 +72,25 @@ static lode_status look_at_runs(struct lode_diagnosis *d, lode_error *error)
         d->lacks[NEED_ONE_RUN] = true;
         d->run.seconds = 0;
         d->run.run_time = d->profiles->longest;
-        LODE_TRY(lode_add_note(
+        LODE_TRY(lode_diagnose_add_note(
             d, "several-runs", LODE_NOTE_BIASED, d->profiles->covered,
-            lode_say(d,
-                     "Threads were active in %.0f%% of the time from the first sample to the last: "
-                     "several runs in one store. Nothing is said across threads.",
-                     100 * d->profiles->covered),
+            lode_diagnose_say(d,
+                              "Threads were active in %.0f%% of the time from the first sample to the last: "
+                              "several runs in one store. Nothing is said across threads.",
+                              100 * d->profiles->covered),
             error));
     }
-    double period = d->run.samples ? lode_sampling_period(d) : 0;
+    double period = d->run.samples ? lode_diagnose_sampling_period(d) : 0;
     double most = (double)d->profiles->thread_count * (d->profiles->span + period);
     if (d->run.is_seconds && d->profiles->span > 0 && d->run.total > SUM_MAX * most) {
         d->lacks[NEED_CONSISTENT] = true;
-        LODE_TRY(lode_add_note(
+        LODE_TRY(lode_diagnose_add_note(
             d, "inconsistent", LODE_NOTE_BIASED, d->run.total / most,
-            lode_say(d,
-                     "The threads have %.3g s of %s, but trace lines allow %.3g s: they do not belong "
-                     "together. No efficiency.",
-                     d->run.total, lode_metric_name(d->run.metric), most),
+            lode_diagnose_say(
+                d,
+                "The threads have %.3g s of %s, but trace lines allow %.3g s: they do not belong "
+                "together. No efficiency.",
+                d->run.total, lode_metric_name(d->run.metric), most),
             error));
     }
     return LODE_OK;
@@ -100,18 +102,19 @@ static lode_status look_at_names(struct lode_diagnosis *d, lode_error *error)
     double nowhere = d->run.total > 0 ? d->activities[LODE_ACTIVITY_COUNT] / d->run.total : 0;
     if (unnamed > UNNAMED_MAX) {
         d->lacks[NEED_NAMES] = true;
-        LODE_TRY(lode_add_note(
+        LODE_TRY(lode_diagnose_add_note(
             d, "no-symbols", LODE_NOTE_BIASED, unnamed,
-            lode_say(d,
-                     "%.0f%% of the time is in code without function names: no hot spot. Use debug "
-                     "symbols, and hpcstruct before hpcprof.",
-                     100 * unnamed),
+            lode_diagnose_say(d,
+                              "%.0f%% of the time is in code without function names: no hot spot. Use debug "
+                              "symbols, and hpcstruct before hpcprof.",
+                              100 * unnamed),
             error));
     }
     if (nowhere > UNATTRIBUTED_MAX)
-        return lode_add_note(
+        return lode_diagnose_add_note(
             d, "unattributed", LODE_NOTE_BIASED, nowhere,
-            lode_say(d, "%.0f%% of the time belongs to no function that the store lists.", 100 * nowhere),
+            lode_diagnose_say(d, "%.0f%% of the time belongs to no function that the store lists.",
+                              100 * nowhere),
             error);
     return LODE_OK;
 }
@@ -153,49 +156,50 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
         d->run.total > MOST_BUSY * (double)cores * d->run.run_time)
         return LODE_OK;
     d->lacks[NEED_PROCESSORS] = true;
-    return lode_add_note(d, "oversubscribed", LODE_NOTE_BIASED, (double)cores,
-                         lode_say(d, "%s ran on %s: time in MPI and in OpenMP is not judged.",
-                                  LODE_COUNTED(d->profiles->thread_count, "thread", "threads"),
-                                  LODE_COUNTED(cores, "processor", "processors")),
-                         error);
+    return lode_diagnose_add_note(
+        d, "oversubscribed", LODE_NOTE_BIASED, (double)cores,
+        lode_diagnose_say(d, "%s ran on %s: time in MPI and in OpenMP is not judged.",
+                          LODE_COUNTED(d->profiles->thread_count, "thread", "threads"),
+                          LODE_COUNTED(cores, "processor", "processors")),
+        error);
 }
 
 /* Threads that were ready to run, and did not. */
 static lode_status look_at_preemption(struct lode_diagnosis *d, lode_error *error)
 {
-    double share = d->run.total > 0 ? lode_time_of_threads(d, ALL, READY) / d->run.total : 0;
+    double share = d->run.total > 0 ? lode_diagnose_time_of_threads(d, ALL, READY) / d->run.total : 0;
     d->lacks[NEED_RUNNING] = share > PREEMPTED_MOST;
     if (!(share > PREEMPTED_MAX))
         return LODE_OK;
-    return lode_add_note(
+    return lode_diagnose_add_note(
         d, "pre-empted", LODE_NOTE_BIASED, share,
-        lode_say(d, "Threads were pre-empted in %.0f%% of their time: processors were shared.%s", 100 * share,
-                 d->lacks[NEED_RUNNING] ? " Only running time is judged, not waiting for other threads."
-                                        : ""),
+        lode_diagnose_say(
+            d, "Threads were pre-empted in %.0f%% of their time: processors were shared.%s", 100 * share,
+            d->lacks[NEED_RUNNING] ? " Only running time is judged, not waiting for other threads." : ""),
         error);
 }
 
 static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
 {
     if (d->run.empty)
-        LODE_TRY(lode_add_note(d, "empty", LODE_NOTE_LEFT_OUT, d->run.empty,
-                               lode_say(d, "Left out: %s without %s.",
-                                        LODE_COUNTED(d->run.empty, "thread", "threads"),
-                                        lode_metric_name(d->run.metric)),
-                               error));
+        LODE_TRY(lode_diagnose_add_note(d, "empty", LODE_NOTE_LEFT_OUT, d->run.empty,
+                                        lode_diagnose_say(d, "Left out: %s without %s.",
+                                                          LODE_COUNTED(d->run.empty, "thread", "threads"),
+                                                          lode_metric_name(d->run.metric)),
+                                        error));
     uint32_t helpers = d->run.helpers - d->profiles->joiners, joiners = d->profiles->joiners;
     const char *of_libraries =
-        helpers ? lode_say(d, "Left out: %s of libraries that never ran code of the program.",
-                           LODE_COUNTED(helpers, "thread", "threads"))
+        helpers ? lode_diagnose_say(d, "Left out: %s of libraries that never ran code of the program.",
+                                    LODE_COUNTED(helpers, "thread", "threads"))
                 : "";
     const char *of_others =
-        joiners ? lode_say(d, "Left out: %s for others to end.",
-                           LODE_COUNTED(joiners, "thread that only waits", "threads that only wait"))
+        joiners ? lode_diagnose_say(d, "Left out: %s for others to end.",
+                                    LODE_COUNTED(joiners, "thread that only waits", "threads that only wait"))
                 : "";
     if (d->run.helpers)
-        return lode_add_note(d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
-                             lode_say(d, "%s%s%s", of_libraries, helpers && joiners ? " " : "", of_others),
-                             error);
+        return lode_diagnose_add_note(
+            d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
+            lode_diagnose_say(d, "%s%s%s", of_libraries, helpers && joiners ? " " : "", of_others), error);
     return LODE_OK;
 }
 
@@ -203,10 +207,11 @@ lode_status lode_diagnose_quality(struct lode_diagnosis *d, lode_error *error)
 {
     LODE_TRY(look_at_damage(d, error));
     if (d->lacks[NEED_METRIC])
-        return lode_add_note(d, "no-cpu-metric", LODE_NOTE_TOO_LITTLE, 0,
-                             "No metric of time on the processor: the host is not judged. Record CPUTIME or "
-                             "REALTIME, with traces.",
-                             error);
+        return lode_diagnose_add_note(
+            d, "no-cpu-metric", LODE_NOTE_TOO_LITTLE, 0,
+            "No metric of time on the processor: the host is not judged. Record CPUTIME or "
+            "REALTIME, with traces.",
+            error);
     LODE_TRY(look_at_samples(d, error));
     LODE_TRY(look_at_runs(d, error));
     LODE_TRY(look_at_names(d, error));

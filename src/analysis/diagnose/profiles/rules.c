@@ -7,17 +7,12 @@
 
 #define ALIVE_MIN 0.90
 
-/* Causes after symptoms: they look at what these said. */
-static const struct rule *const items[] = {
-    &lode_rule_efficiency, &lode_rule_omp_serial,        &lode_rule_omp_imbalance,
-    &lode_rule_mpi,        &lode_rule_mpi_startup,       &lode_rule_imbalance,
-    &lode_rule_allocation, &lode_rule_file_io,           &lode_rule_loading,
-    &lode_rule_ipc,        &lode_rule_gpu_copies,        &lode_rule_gpu_runtime,
-    &lode_rule_gpu_idle,   &lode_rule_gpu_small_kernels, &lode_rule_gpu_stalls,
-    &lode_rule_hot_spot,
+static const struct lode_diagnose_rule *const items[] = {
+#define DIAGNOSE_RULE(name, file) &lode_diagnose_profile_rule_##name,
+#include "analysis/diagnose/profiles/rules.def"
 };
 
-const char *const lode_profile_reasons[NEED_COUNT] = {
+const char *const lode_diagnose_profile_reasons[NEED_COUNT] = {
     [NEED_METRIC] = "no metric of time on the processor",
     [NEED_SAMPLES] = "too few samples",
     [NEED_ONE_RUN] = "several runs in one store",
@@ -49,9 +44,9 @@ static void find_lacks(struct lode_diagnosis *d)
     d->lacks[NEED_SAMPLES] |= !has_metric || !is_sound;
     d->lacks[NEED_THREADS] = d->profiles->thread_count < 2;
     d->lacks[NEED_RANKS] = d->profiles->rank_count < 2;
-    d->lacks[NEED_REGIONS] = !has_metric || !(lode_time_of_threads(d, ALL, INSIDE) > 0);
+    d->lacks[NEED_REGIONS] = !has_metric || !(lode_diagnose_time_of_threads(d, ALL, INSIDE) > 0);
     d->lacks[NEED_MPI] =
-        !has_metric || !(lode_time_of_threads(d, SET(MPI) | SET(MPI_STARTUP), EVERYWHERE) > 0);
+        !has_metric || !(lode_diagnose_time_of_threads(d, SET(MPI) | SET(MPI_STARTUP), EVERYWHERE) > 0);
     d->lacks[NEED_COUNTERS] =
         !lode_diagnose_metric(d, "cycles", NULL) || !lode_diagnose_metric(d, "instructions", NULL);
     d->lacks[NEED_GPU] = !lode_diagnose_metric(d, "GPUOP (sec)", NULL);
@@ -64,9 +59,11 @@ static void find_lacks(struct lode_diagnosis *d)
     d->run.can_judge = !d->lacks[NEED_SAMPLES] && !d->lacks[NEED_ONE_RUN];
 }
 
-static const struct rules rules = {items, sizeof items / sizeof *items, lode_profile_reasons};
+static const struct lode_diagnose_rules rules = {items, sizeof items / sizeof *items,
+                                                 lode_diagnose_profile_reasons};
 
-lode_status lode_profile_facts_make(struct lode_diagnosis *d, const lode_database *db, lode_error *error)
+lode_status lode_diagnose_profile_facts_make(struct lode_diagnosis *d, const lode_database *db,
+                                             lode_error *error)
 {
     d->profiles = calloc(1, sizeof *d->profiles);
     LODE_TRY_ALLOC(d->profiles, error);
@@ -86,14 +83,14 @@ lode_status lode_profile_facts_make(struct lode_diagnosis *d, const lode_databas
 
 lode_status lode_diagnose_profiles(struct lode_diagnosis *d, const lode_database *db, lode_error *error)
 {
-    LODE_TRY(lode_profile_facts_make(d, db, error));
+    LODE_TRY(lode_diagnose_profile_facts_make(d, db, error));
     LODE_TRY(lode_diagnose_efficiency(d, error));
-    LODE_TRY(lode_run_rules(d, &rules, error));
-    lode_add_metric_to_commands(d);
+    LODE_TRY(lode_diagnose_run_rules(d, &rules, error));
+    lode_diagnose_add_metric_to_commands(d);
     return LODE_OK;
 }
 
-void lode_profile_facts_free(struct profile_facts *facts)
+void lode_diagnose_profile_facts_free(struct profile_facts *facts)
 {
     if (facts == NULL)
         return;

@@ -2,7 +2,7 @@
 /* Names and amounts in texts about profiles. */
 #include "analysis/diagnose/profiles/facts.h"
 
-#include "analysis/key.h"
+#include "analysis/cost/key.h"
 #include <lode/name.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ enum {
     NAME_MAX_SHOWN = 160
 };
 
-const char *lode_name_of(struct lode_diagnosis *d, const lode_context *context)
+const char *lode_diagnose_name_of(struct lode_diagnosis *d, const lode_context *context)
 {
     char name[NAME_MAX_SHOWN];
     if (context == NULL)
@@ -22,30 +22,30 @@ const char *lode_name_of(struct lode_diagnosis *d, const lode_context *context)
     char *module = strstr(name, " [");
     if (module && module != name)
         *module = '\0';
-    return lode_say(d, "%s", name);
+    return lode_diagnose_say(d, "%s", name);
 }
 
-const char *lode_mostly(const struct path *path)
+const char *lode_diagnose_mostly(const struct path *path)
 {
     return path->part > 0.5 ? "mostly" : "the largest part";
 }
 
-const char *lode_amount(struct lode_diagnosis *d, double value)
+const char *lode_diagnose_amount(struct lode_diagnosis *d, double value)
 {
-    return d->run.is_seconds ? lode_say(d, "%.3g s", value)
-                             : lode_say(d, "%.3g %s", value, lode_metric_name(d->run.metric));
+    return d->run.is_seconds ? lode_diagnose_say(d, "%.3g s", value)
+                             : lode_diagnose_say(d, "%.3g %s", value, lode_metric_name(d->run.metric));
 }
 
-void lode_set_gain_of_masters(const struct lode_diagnosis *d, struct draft *draft, double gain)
+void lode_diagnose_set_gain_of_masters(const struct lode_diagnosis *d, struct draft *draft, double gain)
 {
-    double half = lode_masters_error(d, gain);
-    lode_set_gain_within(draft, gain, gain - half, gain + half);
+    double half = lode_diagnose_masters_error(d, gain);
+    lode_diagnose_set_gain_within(draft, gain, gain - half, gain + half);
 }
 
-void lode_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain)
+void lode_diagnose_set_gain(const struct lode_diagnosis *d, struct draft *draft, double gain)
 {
-    double half = lode_share_error(d, gain);
-    lode_set_gain_within(draft, gain, gain - half, gain + half);
+    double half = lode_diagnose_share_error(d, gain);
+    lode_diagnose_set_gain_within(draft, gain, gain - half, gain + half);
 }
 
 /* Or chooses it as a diagnosis does. */
@@ -71,7 +71,7 @@ static void add_metric(lode_evidence *evidence, const char *name)
     evidence->command[count + 1] = name;
 }
 
-void lode_add_metric_to_commands(struct lode_diagnosis *d)
+void lode_diagnose_add_metric_to_commands(struct lode_diagnosis *d)
 {
     const lode_metric *usual = NULL;
     if (d->run.metric == NULL)

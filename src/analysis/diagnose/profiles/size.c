@@ -2,13 +2,13 @@
 /* How much has to be read, and what is left out of large databases. */
 #include "analysis/diagnose/profiles/facts.h"
 
-#include "model/block.h"
-#include "model/trace.h"
+#include "model/database/block.h"
+#include "model/database/trace.h"
 
 #define LIMIT_DEFAULT (UINT64_C(512) << 20)
 
 enum {
-    TREE_PER_CONTEXT = 4 /* as where values by context are read: see spread_contexts.c */
+    TREE_PER_CONTEXT = 4 /* as where values by context are read: see spread/contexts.c */
 };
 
 uint64_t lode_diagnose_limit(const struct lode_diagnosis *d)
@@ -69,11 +69,11 @@ lode_status lode_diagnose_size(struct lode_diagnosis *d, const uint32_t *row_of,
     d->lacks[NEED_VALUES] = bytes > limit;
     if (!d->lacks[NEED_VALUES])
         return LODE_OK;
-    return lode_add_note(
+    return lode_diagnose_add_note(
         d, "not-read", LODE_NOTE_LEFT_OUT, (double)bytes,
-        lode_say(d,
-                 "The values of each profile were not read (%.1f GiB): statements are made from "
-                 "totals and the summary. --deep reads all.",
-                 (double)bytes / 0x1p30),
+        lode_diagnose_say(d,
+                          "The values of each profile were not read (%.1f GiB): statements are made from "
+                          "totals and the summary. --deep reads all.",
+                          (double)bytes / 0x1p30),
         error);
 }

@@ -2,7 +2,7 @@
 /* The time of each thread by activity and place. */
 #include "analysis/diagnose/profiles/facts.h"
 
-#include "analysis/spread.h"
+#include "analysis/spread/spread.h"
 #include "base/compare.h"
 #include <math.h>
 #include <stdlib.h>
@@ -26,17 +26,17 @@ static double sum_rows(const struct time_rows *rows, const double *time, unsigne
     return sum;
 }
 
-double lode_time_of_thread(const struct thread *thread, unsigned activities, unsigned places)
+double lode_diagnose_time_of_thread(const struct thread *thread, unsigned activities, unsigned places)
 {
     return thread->time ? sum_rows(thread->rows, thread->time, activities, places) : 0;
 }
 
-double lode_time_of_threads(const struct lode_diagnosis *d, unsigned activities, unsigned places)
+double lode_diagnose_time_of_threads(const struct lode_diagnosis *d, unsigned activities, unsigned places)
 {
     return sum_rows(&d->profiles->rows, d->profiles->sums, activities, places);
 }
 
-double lode_time_of_masters(const struct lode_diagnosis *d, unsigned activities, unsigned places)
+double lode_diagnose_time_of_masters(const struct lode_diagnosis *d, unsigned activities, unsigned places)
 {
     return sum_rows(&d->profiles->rows, d->profiles->master_sums, activities, places);
 }
@@ -94,14 +94,14 @@ static lode_status read_ids(const struct lode_diagnosis *d, struct thread *threa
 /* Waits for the ends of others, and does not work. */
 static bool only_joins(const struct thread *thread)
 {
-    return thread->time && lode_time_of_thread(thread, ALL, JOINS) > JOINS_MIN * thread->total;
+    return thread->time && lode_diagnose_time_of_thread(thread, ALL, JOINS) > JOINS_MIN * thread->total;
 }
 
 /* Threads of libraries alone, such as progress engines of MPI, are not of the program. */
 static bool is_helper(const struct thread *thread)
 {
-    return thread->time && lode_time_of_thread(thread, ALL, 1u << PLACE_APPLICATION | INSIDE) == 0 &&
-           lode_time_of_thread(thread, OPENMP, EVERYWHERE) == 0;
+    return thread->time && lode_diagnose_time_of_thread(thread, ALL, 1u << PLACE_APPLICATION | INSIDE) == 0 &&
+           lode_diagnose_time_of_thread(thread, OPENMP, EVERYWHERE) == 0;
 }
 
 /* `time`: by row, of the profile; NULL: only its total is known. */
@@ -118,7 +118,7 @@ static lode_status take_profile(struct lode_diagnosis *d, uint32_t profile, cons
     if (time) {
         thread->rows = &facts->rows;
         thread->time = time;
-        thread->total = lode_time_of_thread(thread, ALL, EVERYWHERE);
+        thread->total = lode_diagnose_time_of_thread(thread, ALL, EVERYWHERE);
     }
     if (!(thread->total > 0))
         d->run.empty++;
@@ -252,7 +252,7 @@ static lode_status find_ranks(struct lode_diagnosis *d, lode_error *error)
     if (d->lacks[NEED_VALUES] && !d->lacks[NEED_MASTERS])
         memcpy(facts->master_sums, facts->sums, sizeof facts->sums);
     for (unsigned a = 0; a < ACTIVITIES; a++)
-        d->activities[a] = lode_time_of_threads(d, 1u << a, EVERYWHERE);
+        d->activities[a] = lode_diagnose_time_of_threads(d, 1u << a, EVERYWHERE);
     d->run.ranks = (uint32_t)facts->rank_count;
     d->run.threads = (uint32_t)facts->thread_count;
     return LODE_OK;

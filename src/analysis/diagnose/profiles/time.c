@@ -2,8 +2,8 @@
 /* Run time and number of samples. */
 #include "analysis/diagnose/profiles/facts.h"
 
-#include "analysis/sampling.h"
-#include "model/trace.h"
+#include "analysis/cost/sampling.h"
+#include "model/database/trace.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -69,29 +69,29 @@ lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error)
     return status;
 }
 
-double lode_error_of_share(double share, double samples)
+double lode_diagnose_error_of_share(double share, double samples)
 {
     double inside = share > 0 && share < 1 ? share * (1 - share) : 0;
     return samples > 0 ? 1.96 * sqrt(inside / samples) : 1;
 }
 
-double lode_sample_count(const struct lode_diagnosis *d)
+double lode_diagnose_sample_count(const struct lode_diagnosis *d)
 {
     return d->profiles->is_counted ? HUGE_VAL : (double)d->run.samples;
 }
 
-double lode_share_error(const struct lode_diagnosis *d, double share)
+double lode_diagnose_share_error(const struct lode_diagnosis *d, double share)
 {
-    return lode_error_of_share(share, lode_sample_count(d));
+    return lode_diagnose_error_of_share(share, lode_diagnose_sample_count(d));
 }
 
-double lode_masters_error(const struct lode_diagnosis *d, double share)
+double lode_diagnose_masters_error(const struct lode_diagnosis *d, double share)
 {
-    double part = d->run.total > 0 ? lode_time_of_masters(d, ALL, EVERYWHERE) / d->run.total : 1;
-    return lode_error_of_share(share, lode_sample_count(d) * fmin(1, part));
+    double part = d->run.total > 0 ? lode_diagnose_time_of_masters(d, ALL, EVERYWHERE) / d->run.total : 1;
+    return lode_diagnose_error_of_share(share, lode_diagnose_sample_count(d) * fmin(1, part));
 }
 
-double lode_sampling_period(const struct lode_diagnosis *d)
+double lode_diagnose_sampling_period(const struct lode_diagnosis *d)
 {
-    return d->run.total / fmax(1, lode_sample_count(d));
+    return d->run.total / fmax(1, lode_diagnose_sample_count(d));
 }

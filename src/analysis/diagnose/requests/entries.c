@@ -50,9 +50,9 @@ static lode_status number_entries(struct request_facts *facts, lode_error *error
 static void describe(struct entry *entry, uint64_t *durations)
 {
     qsort(durations, entry->count, sizeof *durations, compare_numbers);
-    entry->q1 = lode_quantile_of_sorted(durations, entry->count, 0.25);
-    entry->median = lode_quantile_of_sorted(durations, entry->count, 0.5);
-    entry->q3 = lode_quantile_of_sorted(durations, entry->count, 0.75);
+    entry->q1 = lode_diagnose_quantile_of_sorted(durations, entry->count, 0.25);
+    entry->median = lode_diagnose_quantile_of_sorted(durations, entry->count, 0.5);
+    entry->q3 = lode_diagnose_quantile_of_sorted(durations, entry->count, 0.75);
     entry->limit = fmax(entry->q3 + 3 * (entry->q3 - entry->q1), 2 * entry->median);
     double sum = 0;
     uint32_t usual = 0;
@@ -62,7 +62,7 @@ static void describe(struct entry *entry, uint64_t *durations)
     entry->usual = usual ? sum / usual : 0;
 }
 
-lode_status lode_request_facts_entries(struct request_facts *facts, lode_error *error)
+lode_status lode_diagnose_request_facts_entries(struct request_facts *facts, lode_error *error)
 {
     LODE_TRY(number_entries(facts, error));
     uint64_t *durations = malloc(((size_t)facts->count + 1) * sizeof *durations);

@@ -2,14 +2,14 @@
 /* Shares with intervals, quantiles, Fisher's exact test, rank correlation. */
 #include "analysis/diagnose/requests/facts.h"
 
-#include "analysis/log_gamma.h"
+#include "analysis/statistics/log_gamma.h"
 #include <math.h>
 #include <stdlib.h>
 
 #define NORMAL_95 1.959963984540054
 #define TERM_MIN  1e-17 /* smaller terms do not change a sum */
 
-struct share lode_request_share(const struct request_facts *facts, const struct part *part)
+struct share lode_diagnose_request_share(const struct request_facts *facts, const struct part *part)
 {
     double n = facts->count, ratio = facts->total > 0 ? part->sum / facts->total : 0;
     double spread = part->squares - 2 * ratio * part->products + ratio * ratio * facts->squares;
@@ -18,7 +18,7 @@ struct share lode_request_share(const struct request_facts *facts, const struct 
     return (struct share){ratio, fmax(0, ratio - half), fmin(1, ratio + half)};
 }
 
-struct share lode_count_share(double count, double total)
+struct share lode_diagnose_count_share(double count, double total)
 {
     if (total <= 0)
         return (struct share){0, 0, 1};
@@ -28,7 +28,7 @@ struct share lode_count_share(double count, double total)
     return (struct share){p, fmax(0, middle - half), fmin(1, middle + half)};
 }
 
-double lode_quantile_of_sorted(const uint64_t *values, size_t count, double q)
+double lode_diagnose_quantile_of_sorted(const uint64_t *values, size_t count, double q)
 {
     if (count == 0)
         return 0;
@@ -58,7 +58,7 @@ static double upper_tail(uint64_t hits, uint64_t size, uint64_t marked, uint64_t
     return sum;
 }
 
-double lode_hypergeometric_tail(uint64_t hits, uint64_t size, uint64_t marked, uint64_t total)
+double lode_diagnose_hypergeometric_tail(uint64_t hits, uint64_t size, uint64_t marked, uint64_t total)
 {
     uint64_t least = size + marked > total ? size + marked - total : 0;
     uint64_t most = size < marked ? size : marked;
@@ -110,8 +110,8 @@ static double correlate(const double *x, const double *y, size_t count)
     return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : 0;
 }
 
-lode_status lode_rank_correlation(double *out, const double *x, const double *y, size_t count,
-                                  lode_error *error)
+lode_status lode_diagnose_rank_correlation(double *out, const double *x, const double *y, size_t count,
+                                           lode_error *error)
 {
     struct ranked *scratch = calloc(count + 1, sizeof *scratch);
     double *ranks = calloc(2 * count + 1, sizeof *ranks);

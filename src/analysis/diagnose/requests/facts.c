@@ -23,7 +23,7 @@ static lode_status begin(void *user, unsigned worker, const lode_track_row *row,
         return status;
     *request = (struct request){
         .begin = from, .duration = to > from ? to - from : 0, .track = row->track, .entry = UINT32_MAX};
-    lode_request_scan_start(&run->scans[worker], request, row->track, request->duration);
+    lode_diagnose_request_scan_start(&run->scans[worker], request, row->track, request->duration);
     return LODE_OK;
 }
 
@@ -31,14 +31,14 @@ static lode_status take(void *user, unsigned worker, const lode_event *events, s
                         lode_error *error)
 {
     struct run *run = user;
-    return lode_request_scan_events(&run->scans[worker], events, count, error);
+    return lode_diagnose_request_scan_events(&run->scans[worker], events, count, error);
 }
 
 static lode_status end(void *user, unsigned worker, lode_track_row *row, lode_error *error)
 {
     struct run *run = user;
     (void)row;
-    return lode_request_scan_finish(&run->scans[worker], error);
+    return lode_diagnose_request_scan_finish(&run->scans[worker], error);
 }
 
 /* ---- a pass ---- */
@@ -61,9 +61,9 @@ static lode_status merge(struct run *run, struct request_tables **out, lode_erro
     struct request_facts *facts = run->d->requests;
     *out = malloc(sizeof **out);
     LODE_TRY_ALLOC(*out, error);
-    lode_request_tables_init(*out);
+    lode_diagnose_request_tables_init(*out);
     for (unsigned i = 0; i < run->pass.threads; i++) {
-        if (!lode_tables_merge(*out, &run->scans[i].tables))
+        if (!lode_diagnose_tables_merge(*out, &run->scans[i].tables))
             return lode_fail_memory(error);
         if (run->is_first) {
             facts->calls += run->scans[i].calls;
@@ -79,7 +79,7 @@ static lode_status work(struct run *run, struct request_tables **out, lode_error
     run->scans = lode_pass_workers(&run->pass, sizeof *run->scans);
     LODE_TRY_ALLOC(run->requests && run->scans, error);
     for (unsigned i = 0; i < run->pass.threads; i++)
-        lode_request_scan_open(&run->scans[i], run->pass.recording, run->is_first);
+        lode_diagnose_request_scan_open(&run->scans[i], run->pass.recording, run->is_first);
     run->pass.begin = begin;
     run->pass.take = take;
     run->pass.end = end;
@@ -106,7 +106,7 @@ static lode_status read_requests(struct lode_diagnosis *d, const uint32_t *track
     if (status == LODE_OK)
         status = work(&run, out, error);
     for (unsigned i = 0; run.scans && i < run.pass.threads; i++)
-        lode_request_scan_close(&run.scans[i]);
+        lode_diagnose_request_scan_close(&run.scans[i]);
     free(run.scans);
     lode_pass_close(&run.pass);
     *requests = run.requests;
@@ -213,7 +213,7 @@ static lode_status read_slow(struct lode_diagnosis *d, lode_error *error)
     return status;
 }
 
-lode_status lode_request_facts_read(struct lode_diagnosis *d, lode_error *error)
+lode_status lode_diagnose_request_facts_read(struct lode_diagnosis *d, lode_error *error)
 {
     struct request_facts *facts = d->requests;
     facts->findings = d->options.findings;
@@ -221,18 +221,18 @@ lode_status lode_request_facts_read(struct lode_diagnosis *d, lode_error *error)
     arrange(facts, lode_recording_track_count(facts->recording));
     LODE_TRY(count_in_flight(facts, error));
     LODE_TRY(rank_functions(facts, error));
-    LODE_TRY(lode_request_facts_entries(facts, error));
+    LODE_TRY(lode_diagnose_request_facts_entries(facts, error));
     return read_slow(d, error);
 }
 
 static void free_tables(struct request_tables *tables)
 {
     if (tables)
-        lode_request_tables_free(tables);
+        lode_diagnose_request_tables_free(tables);
     free(tables);
 }
 
-void lode_request_facts_free(struct request_facts *facts)
+void lode_diagnose_request_facts_free(struct request_facts *facts)
 {
     if (facts == NULL)
         return;

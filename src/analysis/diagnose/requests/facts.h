@@ -85,27 +85,27 @@ struct request_facts {
 lode_status lode_diagnose_requests(struct lode_diagnosis *d, const lode_recording *recording,
                                    lode_error *error);
 /* NULL is allowed. */
-void lode_request_facts_free(struct request_facts *facts);
+void lode_diagnose_request_facts_free(struct request_facts *facts);
 
 /* Reads the recording. */
-lode_status lode_request_facts_read(struct lode_diagnosis *d, lode_error *error);
+lode_status lode_diagnose_request_facts_read(struct lode_diagnosis *d, lode_error *error);
 /* Entry points, and which requests are slow. */
-lode_status lode_request_facts_entries(struct request_facts *facts, lode_error *error);
+lode_status lode_diagnose_request_facts_entries(struct request_facts *facts, lode_error *error);
 /* What the data cannot tell. */
-lode_status lode_request_quality(struct lode_diagnosis *d, lode_error *error);
+lode_status lode_diagnose_request_quality(struct lode_diagnosis *d, lode_error *error);
 
 /* ---- texts ---- */
 
 /* The name of a method, and a time. */
-const char *lode_request_method(struct lode_diagnosis *d, const lode_function *function);
-const char *lode_request_time(struct lode_diagnosis *d, double nanoseconds);
-const lode_function *lode_request_function(const struct lode_diagnosis *d, uint32_t index);
+const char *lode_diagnose_request_method(struct lode_diagnosis *d, const lode_function *function);
+const char *lode_diagnose_request_time(struct lode_diagnosis *d, double nanoseconds);
+const lode_function *lode_diagnose_request_function(const struct lode_diagnosis *d, uint32_t index);
 /* An option and its value as one word, so that a value may begin with a hyphen. */
-const char *lode_request_option(struct lode_diagnosis *d, const char *option, const char *value);
+const char *lode_diagnose_request_option(struct lode_diagnosis *d, const char *option, const char *value);
 /* A duration as the program reads it. */
-const char *lode_request_duration(struct lode_diagnosis *d, double nanoseconds);
+const char *lode_diagnose_request_duration(struct lode_diagnosis *d, double nanoseconds);
 /* A time as the program reads it: nanoseconds after the first event. */
-const char *lode_request_moment(struct lode_diagnosis *d, uint64_t time);
+const char *lode_diagnose_request_moment(struct lode_diagnosis *d, uint64_t time);
 
 /* ---- statistics ---- */
 
@@ -119,24 +119,23 @@ struct part {
  * The share of the time of all requests: a ratio of two sums over requests. The interval takes
  * requests for independent, and is normal by the variance of the linearised ratio.
  */
-struct share lode_request_share(const struct request_facts *facts, const struct part *part);
+struct share lode_diagnose_request_share(const struct request_facts *facts, const struct part *part);
 /* Wilson's interval of a share of counts. */
-struct share lode_count_share(double count, double total);
+struct share lode_diagnose_count_share(double count, double total);
 /* The quantile of sorted values, linear between neighbours; 0 without values. */
-double lode_quantile_of_sorted(const uint64_t *values, size_t count, double q);
+double lode_diagnose_quantile_of_sorted(const uint64_t *values, size_t count, double q);
 /*
  * The probability of `hits` or more in a sample of `size`, if `marked` of `total` are marked:
  * Fisher's exact test, one-sided.
  */
-double lode_hypergeometric_tail(uint64_t hits, uint64_t size, uint64_t marked, uint64_t total);
+double lode_diagnose_hypergeometric_tail(uint64_t hits, uint64_t size, uint64_t marked, uint64_t total);
 /* Spearman's rank correlation, with mean ranks of equal values; 0 if one side is constant. */
-lode_status lode_rank_correlation(double *out, const double *x, const double *y, size_t count,
-                                  lode_error *error);
+lode_status lode_diagnose_rank_correlation(double *out, const double *x, const double *y, size_t count,
+                                           lode_error *error);
 
 /* ---- rules ---- */
 
-extern const struct rule lode_rule_slow_method, lode_rule_n_plus_one, lode_rule_identical_calls,
-    lode_rule_retries, lode_rule_error_burst, lode_rule_error_rate, lode_rule_gap, lode_rule_attribute,
-    lode_rule_queueing;
+#define DIAGNOSE_RULE(name, file) extern const struct lode_diagnose_rule lode_diagnose_request_rule_##name;
+#include "analysis/diagnose/requests/rules.def"
 
 #endif

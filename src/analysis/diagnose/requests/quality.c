@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a store of requests cannot tell: said before anything else. */
 #include "analysis/diagnose/requests/facts.h"
-#include "base/count.h"
+#include "base/text/count.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -17,15 +17,17 @@ static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
 {
     const struct request_facts *facts = d->requests;
     if (facts->findings)
-        LODE_TRY(lode_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)facts->findings,
-                               lode_say(d, "The store is damaged: %s ('lode check' lists them).",
-                                        LODE_COUNTED(facts->findings, "finding", "findings")),
-                               error));
+        LODE_TRY(
+            lode_diagnose_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)facts->findings,
+                                   lode_diagnose_say(d, "The store is damaged: %s ('lode check' lists them).",
+                                                     LODE_COUNTED(facts->findings, "finding", "findings")),
+                                   error));
     if (facts->left_out)
-        return lode_add_note(d, "cut-off", LODE_NOTE_LEFT_OUT, facts->left_out,
-                             lode_say(d, "Left out: %s without an end, or with a part that is lost.",
-                                      LODE_COUNTED(facts->left_out, "request", "requests")),
-                             error);
+        return lode_diagnose_add_note(
+            d, "cut-off", LODE_NOTE_LEFT_OUT, facts->left_out,
+            lode_diagnose_say(d, "Left out: %s without an end, or with a part that is lost.",
+                              LODE_COUNTED(facts->left_out, "request", "requests")),
+            error);
     return LODE_OK;
 }
 
@@ -43,12 +45,13 @@ static lode_status look_at_number(struct lode_diagnosis *d, lode_error *error)
     if (facts->count >= REQUESTS_MIN && facts->total > 0)
         return LODE_OK;
     if (facts->count >= REQUESTS_MIN)
-        return lode_add_note(d, "no-durations", LODE_NOTE_TOO_LITTLE, 0,
-                             "The requests have no durations: nothing is judged.", error);
-    return lode_add_note(d, "few-requests", LODE_NOTE_TOO_LITTLE, facts->count,
-                         lode_say(d, "Only %s: too few to judge. Record at least %d.",
-                                  LODE_COUNTED(facts->count, "request", "requests"), REQUESTS_MIN),
-                         error);
+        return lode_diagnose_add_note(d, "no-durations", LODE_NOTE_TOO_LITTLE, 0,
+                                      "The requests have no durations: nothing is judged.", error);
+    return lode_diagnose_add_note(d, "few-requests", LODE_NOTE_TOO_LITTLE, facts->count,
+                                  lode_diagnose_say(d, "Only %s: too few to judge. Record at least %d.",
+                                                    LODE_COUNTED(facts->count, "request", "requests"),
+                                                    REQUESTS_MIN),
+                                  error);
 }
 
 /* Requests begin at milliseconds: of shorter ones, it is not known which were in flight. */
@@ -59,12 +62,13 @@ static lode_status look_at_clock(struct lode_diagnosis *d, lode_error *error)
     d->lacks[REQUEST_NEED_CLOCK] = mean < 2 * (double)STAMP;
     if (!d->lacks[REQUEST_NEED_CLOCK] || d->lacks[REQUEST_NEED_DATA])
         return LODE_OK;
-    return lode_add_note(d, "clock", LODE_NOTE_BIASED, mean / STAMP,
-                         lode_say(d,
-                                  "Requests take %s on average, and begin at full milliseconds: how many "
-                                  "were in flight is not judged.",
-                                  lode_request_time(d, mean)),
-                         error);
+    return lode_diagnose_add_note(
+        d, "clock", LODE_NOTE_BIASED, mean / STAMP,
+        lode_diagnose_say(d,
+                          "Requests take %s on average, and begin at full milliseconds: how many "
+                          "were in flight is not judged.",
+                          lode_diagnose_request_time(d, mean)),
+        error);
 }
 
 static lode_status look_at_calls(struct lode_diagnosis *d, lode_error *error)
@@ -74,12 +78,13 @@ static lode_status look_at_calls(struct lode_diagnosis *d, lode_error *error)
     double hidden = calls > 0 ? (double)facts->hidden / calls : 0;
     if (hidden <= HIDDEN_MAX)
         return LODE_OK;
-    return lode_add_note(d, "short-calls", LODE_NOTE_LEFT_OUT, hidden,
-                         lode_say(d,
-                                  "%.0f%% of the calls are too short to be recorded: their time counts as "
-                                  "that of their callers, and repeated ones are not seen.",
-                                  100 * hidden),
-                         error);
+    return lode_diagnose_add_note(
+        d, "short-calls", LODE_NOTE_LEFT_OUT, hidden,
+        lode_diagnose_say(d,
+                          "%.0f%% of the calls are too short to be recorded: their time counts as "
+                          "that of their callers, and repeated ones are not seen.",
+                          100 * hidden),
+        error);
 }
 
 /* Attributes with too many values, by name: most are ids. */
@@ -99,9 +104,10 @@ static lode_status look_at_values(struct lode_diagnosis *d, lode_error *error)
                 next = name;
         }
         names = next;
-        LODE_TRY(lode_add_note(
+        LODE_TRY(lode_diagnose_add_note(
             d, "many-values", LODE_NOTE_LEFT_OUT, VALUES_MAX,
-            lode_say(d, "Left out: the attribute %s, which has more than %d values.", next, VALUES_MAX),
+            lode_diagnose_say(d, "Left out: the attribute %s, which has more than %d values.", next,
+                              VALUES_MAX),
             error));
     }
     return LODE_OK;
@@ -113,22 +119,24 @@ static lode_status look_at_tables(struct lode_diagnosis *d, lode_error *error)
     d->lacks[REQUEST_NEED_ATTRIBUTES] = tables->has_many_keys;
     d->lacks[REQUEST_NEED_STATEMENTS] = tables->has_many_statements;
     if (tables->has_many_keys)
-        LODE_TRY(lode_add_note(
+        LODE_TRY(lode_diagnose_add_note(
             d, "many-keys", LODE_NOTE_BIASED, KEYS_MAX,
-            lode_say(d, "Requests have more than %d kinds of attributes: none is looked at.", KEYS_MAX),
+            lode_diagnose_say(d, "Requests have more than %d kinds of attributes: none is looked at.",
+                              KEYS_MAX),
             error));
     else
         LODE_TRY(look_at_values(d, error));
     if (tables->has_many_statements)
-        return lode_add_note(
+        return lode_diagnose_add_note(
             d, "many-statements", LODE_NOTE_BIASED, STATEMENTS_MAX,
-            lode_say(d, "Requests have more than %d different statements: repeated ones are not looked for.",
-                     STATEMENTS_MAX),
+            lode_diagnose_say(
+                d, "Requests have more than %d different statements: repeated ones are not looked for.",
+                STATEMENTS_MAX),
             error);
     return LODE_OK;
 }
 
-lode_status lode_request_quality(struct lode_diagnosis *d, lode_error *error)
+lode_status lode_diagnose_request_quality(struct lode_diagnosis *d, lode_error *error)
 {
     LODE_TRY(look_at_damage(d, error));
     LODE_TRY(look_at_number(d, error));

@@ -23,7 +23,7 @@ static bool note_calls(struct scan *scan, const struct site_key *key, uint64_t c
 {
     struct site_sum *sum;
     uint32_t number;
-    if (!lode_tables_add_site(&scan->tables, key, &sum, &number))
+    if (!lode_diagnose_tables_add_site(&scan->tables, key, &sum, &number))
         return false;
     if (sum == NULL)
         return true;
@@ -64,8 +64,8 @@ static struct child *find_child(struct frame *parent, const struct frame *call)
     return child;
 }
 
-bool lode_request_scan_add_child(struct scan *scan, struct frame *parent, const struct frame *call,
-                                 uint64_t end, bool has_failed)
+bool lode_diagnose_request_scan_add_child(struct scan *scan, struct frame *parent, const struct frame *call,
+                                          uint64_t end, bool has_failed)
 {
     struct child *child = find_child(parent, call);
     if (child) {
@@ -76,7 +76,7 @@ bool lode_request_scan_add_child(struct scan *scan, struct frame *parent, const 
         child->time += has_failed ? 0 : end - call->begin;
         child->last_begin = call->begin;
     }
-    return call->statement == 0 || has_failed || lode_request_scan_add_statement(scan, call, end);
+    return call->statement == 0 || has_failed || lode_diagnose_request_scan_add_statement(scan, call, end);
 }
 
 /* A call of the method is open: these calls are a part of it. */
@@ -85,7 +85,7 @@ static bool is_recursive(const struct scan *scan, const struct child *child)
     return *LODE_ARRAY_AT(&scan->open, uint32_t, child->function) > 0;
 }
 
-bool lode_request_scan_end_children(struct scan *scan, const struct frame *call)
+bool lode_diagnose_request_scan_end_children(struct scan *scan, const struct frame *call)
 {
     for (unsigned i = 0; i < call->child_count; i++) {
         const struct child *child = &call->children[i];
@@ -126,7 +126,7 @@ static void find_caller(const struct scan *scan, struct statement_group *group)
     group->caller = LODE_ARRAY_AT(&scan->frames, struct frame, depth)->function;
 }
 
-bool lode_request_scan_add_statement(struct scan *scan, const struct frame *call, uint64_t end)
+bool lode_diagnose_request_scan_add_statement(struct scan *scan, const struct frame *call, uint64_t end)
 {
     struct statement_group *group = find_group(scan, call->statement);
     if (group == NULL)
@@ -171,7 +171,7 @@ static bool end_groups(struct scan *scan)
     return true;
 }
 
-bool lode_request_scan_end_repeats(struct scan *scan)
+bool lode_diagnose_request_scan_end_repeats(struct scan *scan)
 {
     bool counts = !scan->is_broken;
     if (!end_groups(scan))

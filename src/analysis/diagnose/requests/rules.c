@@ -14,14 +14,12 @@ static const char *const reasons[REQUEST_NEED_COUNT] = {
     [REQUEST_NEED_STATEMENTS] = "too many different statements",
 };
 
-/* Symptoms before causes. */
-static const struct rule *const list[] = {
-    &lode_rule_slow_method,     &lode_rule_gap,      &lode_rule_n_plus_one,
-    &lode_rule_identical_calls, &lode_rule_retries,  &lode_rule_error_burst,
-    &lode_rule_error_rate,      &lode_rule_queueing, &lode_rule_attribute,
+static const struct lode_diagnose_rule *const items[] = {
+#define DIAGNOSE_RULE(name, file) &lode_diagnose_request_rule_##name,
+#include "analysis/diagnose/requests/rules.def"
 };
 
-static const struct rules rules = {list, sizeof list / sizeof *list, reasons};
+static const struct lode_diagnose_rules rules = {items, sizeof items / sizeof *items, reasons};
 
 static void describe_run(struct lode_diagnosis *d)
 {
@@ -46,8 +44,8 @@ lode_status lode_diagnose_requests(struct lode_diagnosis *d, const lode_recordin
     LODE_TRY_ALLOC(d->requests, error);
     d->requests->recording = recording;
     d->run.source = LODE_RUN_REQUESTS;
-    LODE_TRY(lode_request_facts_read(d, error));
+    LODE_TRY(lode_diagnose_request_facts_read(d, error));
     describe_run(d);
-    LODE_TRY(lode_request_quality(d, error));
-    return lode_run_rules(d, &rules, error);
+    LODE_TRY(lode_diagnose_request_quality(d, error));
+    return lode_diagnose_run_rules(d, &rules, error);
 }

@@ -3,18 +3,18 @@
 #include "analysis/diagnose/requests/scan.h"
 
 #include "analysis/diagnose/requests/statement.h"
-#include "base/hash.h"
+#include "base/memory/hash.h"
 #include <string.h>
 
 enum {
     NUMBERS = 16 /* of the recorder, at the end of a call */
 };
 
-void lode_request_scan_open(struct scan *scan, const lode_recording *recording, bool sums_repeats)
+void lode_diagnose_request_scan_open(struct scan *scan, const lode_recording *recording, bool sums_repeats)
 {
     scan->recording = recording;
     scan->sums_repeats = sums_repeats;
-    lode_request_tables_init(&scan->tables);
+    lode_diagnose_request_tables_init(&scan->tables);
     lode_array_init(&scan->frames, sizeof(struct frame), SIZE_MAX);
     lode_array_init(&scan->open, sizeof(uint32_t), SIZE_MAX);
     lode_array_init(&scan->groups, sizeof(struct statement_group), SIZE_MAX);
@@ -23,9 +23,9 @@ void lode_request_scan_open(struct scan *scan, const lode_recording *recording, 
     lode_array_init(&scan->touched_sites, sizeof(uint32_t), SIZE_MAX);
 }
 
-void lode_request_scan_close(struct scan *scan)
+void lode_diagnose_request_scan_close(struct scan *scan)
 {
-    lode_request_tables_free(&scan->tables);
+    lode_diagnose_request_tables_free(&scan->tables);
     lode_array_free(&scan->frames);
     lode_array_free(&scan->open);
     lode_array_free(&scan->groups);
@@ -49,7 +49,8 @@ static void close_call(struct scan *scan, uint32_t function)
     --*LODE_ARRAY_AT(&scan->open, uint32_t, function);
 }
 
-void lode_request_scan_start(struct scan *scan, struct request *request, uint32_t track, uint64_t duration)
+void lode_diagnose_request_scan_start(struct scan *scan, struct request *request, uint32_t track,
+                                      uint64_t duration)
 {
     /* Calls of the request before that did not end. */
     for (size_t i = 0; i < scan->frames.count; i++)
@@ -101,7 +102,7 @@ static void count_hidden(struct scan *scan, const lode_event *event)
 /* A call of a method; it counts when the request ends. */
 static bool note_method(struct scan *scan, uint32_t function, uint64_t own)
 {
-    struct method_sum *sum = lode_tables_add_method(&scan->tables, scan->entry->index, function);
+    struct method_sum *sum = lode_diagnose_tables_add_method(&scan->tables, scan->entry->index, function);
     if (sum == NULL)
         return false;
     if (sum->pending_calls++ == 0) {
@@ -142,13 +143,13 @@ static bool leave(struct scan *scan, const lode_event *event)
     }
     bool done = note_method(scan, call->function, own);
     if (scan->sums_repeats && done)
-        done = lode_request_scan_end_children(scan, call);
+        done = lode_diagnose_request_scan_end_children(scan, call);
     close_call(scan, call->function);
     if (scan->frames.count > 0) {
         struct frame *parent = call - 1;
         parent->inside += time;
         if (scan->sums_repeats && done)
-            done = lode_request_scan_add_child(scan, parent, call, event->time, has_failed);
+            done = lode_diagnose_request_scan_add_child(scan, parent, call, event->time, has_failed);
     }
     return done;
 }
@@ -199,9 +200,10 @@ static bool take_statement(struct scan *scan, const lode_event *event)
     if (lode_event_arguments(scan->recording, scan->track, event, &argument, 1, &count, NULL) != LODE_OK ||
         count != 1 || argument.kind != LODE_VALUE_TEXT || argument.bytes == NULL || argument.length == 0)
         return true;
-    lode_normalise_statement(argument.bytes, argument.length, text, sizeof text, &call->has_parameters);
+    lode_diagnose_normalise_statement(argument.bytes, argument.length, text, sizeof text,
+                                      &call->has_parameters);
     call->raw = lode_hash_bytes(argument.bytes, argument.length);
-    return lode_tables_add_statement(&scan->tables, text, &call->statement);
+    return lode_diagnose_tables_add_statement(&scan->tables, text, &call->statement);
 }
 
 static bool take_instant(struct scan *scan, const lode_event *event)
@@ -214,7 +216,7 @@ static bool take_instant(struct scan *scan, const lode_event *event)
             keep_attribute(scan, event, key);
         return true;
     }
-    return !scan->sums_repeats || !lode_is_statement_key(key) || take_statement(scan, event);
+    return !scan->sums_repeats || !lode_diagnose_is_statement_key(key) || take_statement(scan, event);
 }
 
 /* ---- a request ---- */
@@ -238,8 +240,8 @@ static bool take(struct scan *scan, const lode_event *event)
     return true;
 }
 
-lode_status lode_request_scan_events(struct scan *scan, const lode_event *events, size_t count,
-                                     lode_error *error)
+lode_status lode_diagnose_request_scan_events(struct scan *scan, const lode_event *events, size_t count,
+                                              lode_error *error)
 {
     bool done = true;
     for (size_t i = 0; i < count && done; i++)
@@ -254,12 +256,12 @@ static bool add_attributes(struct scan *scan)
     scan->tables.has_many_keys = scan->tables.has_many_keys || scan->has_many_attributes;
     for (unsigned i = 0; scan->entry && i < scan->attribute_count && done; i++)
         if (!scan->attributes[i].is_long)
-            done = lode_tables_add_value(&scan->tables, scan->entry->index, scan->attributes[i].key,
-                                         scan->attributes[i].value, &sum);
+            done = lode_diagnose_tables_add_value(&scan->tables, scan->entry->index, scan->attributes[i].key,
+                                                  scan->attributes[i].value, &sum);
     return done;
 }
 
-lode_status lode_request_scan_finish(struct scan *scan, lode_error *error)
+lode_status lode_diagnose_request_scan_finish(struct scan *scan, lode_error *error)
 {
     bool done = true;
     scan->calls += scan->request_calls;
@@ -272,6 +274,6 @@ lode_status lode_request_scan_finish(struct scan *scan, lode_error *error)
         done = add_attributes(scan);
     }
     if (scan->sums_repeats && done)
-        done = lode_request_scan_end_repeats(scan);
+        done = lode_diagnose_request_scan_end_repeats(scan);
     return done ? LODE_OK : lode_fail_memory(error);
 }

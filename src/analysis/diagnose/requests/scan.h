@@ -64,21 +64,22 @@ struct scan {
     } attributes[ATTRIBUTES];
 };
 
-void lode_request_scan_open(struct scan *scan, const lode_recording *recording, bool sums_repeats);
-void lode_request_scan_close(struct scan *scan);
-void lode_request_scan_start(struct scan *scan, struct request *request, uint32_t track, uint64_t duration);
-lode_status lode_request_scan_events(struct scan *scan, const lode_event *events, size_t count,
-                                     lode_error *error);
-lode_status lode_request_scan_finish(struct scan *scan, lode_error *error);
+void lode_diagnose_request_scan_open(struct scan *scan, const lode_recording *recording, bool sums_repeats);
+void lode_diagnose_request_scan_close(struct scan *scan);
+void lode_diagnose_request_scan_start(struct scan *scan, struct request *request, uint32_t track,
+                                      uint64_t duration);
+lode_status lode_diagnose_request_scan_events(struct scan *scan, const lode_event *events, size_t count,
+                                              lode_error *error);
+lode_status lode_diagnose_request_scan_finish(struct scan *scan, lode_error *error);
 
 /* Repeated calls (repeats.c). All return false if out of memory. */
-bool lode_request_scan_add_child(struct scan *scan, struct frame *parent, const struct frame *call,
-                                 uint64_t end, bool has_failed);
+bool lode_diagnose_request_scan_add_child(struct scan *scan, struct frame *parent, const struct frame *call,
+                                          uint64_t end, bool has_failed);
 /* A call ended, but still counts as open: looks at the calls that it made. */
-bool lode_request_scan_end_children(struct scan *scan, const struct frame *call);
+bool lode_diagnose_request_scan_end_children(struct scan *scan, const struct frame *call);
 /* A call with a statement succeeded; it is no longer among the frames. */
-bool lode_request_scan_add_statement(struct scan *scan, const struct frame *call, uint64_t end);
+bool lode_diagnose_request_scan_add_statement(struct scan *scan, const struct frame *call, uint64_t end);
 /* Adds what was repeated in this request. */
-bool lode_request_scan_end_repeats(struct scan *scan);
+bool lode_diagnose_request_scan_end_repeats(struct scan *scan);
 
 #endif

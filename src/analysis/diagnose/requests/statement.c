@@ -9,7 +9,7 @@ enum {
     HEX_MIN = 8 /* digits of a hexadecimal id */
 };
 
-bool lode_is_statement_key(const char *key)
+bool lode_diagnose_is_statement_key(const char *key)
 {
     static const char *const keys[] = {"db.statement", "db.query.text", "db.sql",   "sql",
                                        "statement",    "http.url",      "url.full", "url"};
@@ -195,8 +195,8 @@ static void take(struct text *text)
     }
 }
 
-void lode_normalise_statement(const char *text, size_t length, char *out, size_t capacity,
-                              bool *has_parameters)
+void lode_diagnose_normalise_statement(const char *text, size_t length, char *out, size_t capacity,
+                                       bool *has_parameters)
 {
     struct text state = {text, text + length, out, 0, capacity, false};
     while (state.at < state.end && state.size + 1 < state.capacity)

@@ -2,7 +2,7 @@
 /* Sums over requests, of a worker or of all. */
 #include "analysis/diagnose/requests/tables.h"
 
-void lode_request_tables_init(struct request_tables *tables)
+void lode_diagnose_request_tables_init(struct request_tables *tables)
 {
     *tables = (struct request_tables){0};
     lode_map_init(&tables->method_index);
@@ -16,7 +16,7 @@ void lode_request_tables_init(struct request_tables *tables)
     lode_array_init(&tables->site_sums, sizeof(struct site_sum), SIZE_MAX);
 }
 
-void lode_request_tables_free(struct request_tables *tables)
+void lode_diagnose_request_tables_free(struct request_tables *tables)
 {
     lode_map_free(&tables->method_index);
     lode_array_free(&tables->methods);
@@ -36,7 +36,8 @@ static uint64_t method_key(uint32_t entry, uint32_t function)
     return (uint64_t)entry << 32 | function;
 }
 
-struct method_sum *lode_tables_add_method(struct request_tables *tables, uint32_t entry, uint32_t function)
+struct method_sum *lode_diagnose_tables_add_method(struct request_tables *tables, uint32_t entry,
+                                                   uint32_t function)
 {
     bool is_new = false;
     uint32_t *at = lode_map_add(&tables->method_index, method_key(entry, function),
@@ -52,8 +53,8 @@ struct method_sum *lode_tables_add_method(struct request_tables *tables, uint32_
     return sum;
 }
 
-const struct method_sum *lode_tables_find_method(const struct request_tables *tables, uint32_t entry,
-                                                 uint32_t function)
+const struct method_sum *lode_diagnose_tables_find_method(const struct request_tables *tables, uint32_t entry,
+                                                          uint32_t function)
 {
     const uint32_t *at = lode_map_get(&tables->method_index, method_key(entry, function));
     return at ? LODE_ARRAY_AT(&tables->methods, struct method_sum, *at) : NULL;
@@ -74,8 +75,8 @@ static bool add_key(struct request_tables *tables, const char *text, uint32_t *k
     return lode_strings_put(&tables->keys, text, key);
 }
 
-bool lode_tables_add_value(struct request_tables *tables, uint32_t entry, const char *key, const char *value,
-                           const struct value_sum *sum)
+bool lode_diagnose_tables_add_value(struct request_tables *tables, uint32_t entry, const char *key,
+                                    const char *value, const struct value_sum *sum)
 {
     struct value_key id = {.entry = entry};
     bool is_new = false;
@@ -101,7 +102,7 @@ bool lode_tables_add_value(struct request_tables *tables, uint32_t entry, const 
 
 /* ---- repeated calls ---- */
 
-bool lode_tables_add_statement(struct request_tables *tables, const char *text, uint32_t *number)
+bool lode_diagnose_tables_add_statement(struct request_tables *tables, const char *text, uint32_t *number)
 {
     uint32_t at = lode_strings_find(&tables->statements, text);
     *number = 0;
@@ -115,8 +116,8 @@ bool lode_tables_add_statement(struct request_tables *tables, const char *text, 
     return true;
 }
 
-bool lode_tables_add_site(struct request_tables *tables, const struct site_key *key, struct site_sum **out,
-                          uint32_t *number)
+bool lode_diagnose_tables_add_site(struct request_tables *tables, const struct site_key *key,
+                                   struct site_sum **out, uint32_t *number)
 {
     bool is_new = false;
     *out = NULL;
@@ -140,9 +141,9 @@ static bool merge_values(struct request_tables *tables, const struct request_tab
 {
     for (size_t i = 0; i < worker->value_sums.count; i++) {
         const struct value_key *id = LODE_ARRAY_AT(&worker->value_keys.items, struct value_key, i);
-        if (!lode_tables_add_value(tables, id->entry, lode_strings_at(&worker->keys, id->key),
-                                   lode_strings_at(&worker->values, id->value),
-                                   LODE_ARRAY_AT(&worker->value_sums, struct value_sum, i)))
+        if (!lode_diagnose_tables_add_value(tables, id->entry, lode_strings_at(&worker->keys, id->key),
+                                            lode_strings_at(&worker->values, id->value),
+                                            LODE_ARRAY_AT(&worker->value_sums, struct value_sum, i)))
             return false;
     }
     return true;
@@ -156,12 +157,12 @@ static bool merge_site(struct request_tables *tables, const struct request_table
     uint32_t number;
     if (key.statement) {
         const char *text = lode_strings_at(&worker->statements, key.statement - 1);
-        if (!lode_tables_add_statement(tables, text, &key.statement))
+        if (!lode_diagnose_tables_add_statement(tables, text, &key.statement))
             return false;
         if (key.statement == 0)
             return true;
     }
-    if (!lode_tables_add_site(tables, &key, &to, &number))
+    if (!lode_diagnose_tables_add_site(tables, &key, &to, &number))
         return false;
     if (to) {
         to->requests += sum->requests;
@@ -179,7 +180,7 @@ static bool merge_statements(struct request_tables *tables, const struct request
 {
     uint32_t number;
     for (uint32_t i = 0; i < worker->statements.items.count; i++)
-        if (!lode_tables_add_statement(tables, lode_strings_at(&worker->statements, i), &number))
+        if (!lode_diagnose_tables_add_statement(tables, lode_strings_at(&worker->statements, i), &number))
             return false;
     for (size_t i = 0; i < worker->site_sums.count; i++)
         if (!merge_site(tables, worker, i))
@@ -187,13 +188,13 @@ static bool merge_statements(struct request_tables *tables, const struct request
     return true;
 }
 
-bool lode_tables_merge(struct request_tables *tables, const struct request_tables *worker)
+bool lode_diagnose_tables_merge(struct request_tables *tables, const struct request_tables *worker)
 {
     tables->has_many_keys |= worker->has_many_keys;
     tables->has_many_statements |= worker->has_many_statements;
     for (size_t i = 0; i < worker->methods.count; i++) {
         const struct method_sum *sum = LODE_ARRAY_AT(&worker->methods, struct method_sum, i);
-        struct method_sum *to = lode_tables_add_method(tables, sum->entry, sum->function);
+        struct method_sum *to = lode_diagnose_tables_add_method(tables, sum->entry, sum->function);
         if (to == NULL)
             return false;
         to->calls += sum->calls;

@@ -10,9 +10,9 @@
 #ifndef LODE_ANALYSIS_DIAGNOSE_REQUESTS_TABLES_H
 #define LODE_ANALYSIS_DIAGNOSE_REQUESTS_TABLES_H
 
-#include "analysis/calls.h"
-#include "base/intern.h"
-#include "base/map.h"
+#include "analysis/calls/calls.h"
+#include "base/memory/intern.h"
+#include "base/memory/map.h"
 
 enum {
     KEY_SIZE = 128,        /* longer attribute keys are not looked at */
@@ -77,22 +77,23 @@ struct request_tables {
     bool has_many_keys, has_many_statements;
 };
 
-void lode_request_tables_init(struct request_tables *tables);
-void lode_request_tables_free(struct request_tables *tables);
+void lode_diagnose_request_tables_init(struct request_tables *tables);
+void lode_diagnose_request_tables_free(struct request_tables *tables);
 
 /* All of these return false or NULL if out of memory. */
-struct method_sum *lode_tables_add_method(struct request_tables *tables, uint32_t entry, uint32_t function);
+struct method_sum *lode_diagnose_tables_add_method(struct request_tables *tables, uint32_t entry,
+                                                   uint32_t function);
 /* A request with this value. */
-bool lode_tables_add_value(struct request_tables *tables, uint32_t entry, const char *key, const char *value,
-                           const struct value_sum *sum);
+bool lode_diagnose_tables_add_value(struct request_tables *tables, uint32_t entry, const char *key,
+                                    const char *value, const struct value_sum *sum);
 /* The number of a statement plus 1; 0: there are too many. */
-bool lode_tables_add_statement(struct request_tables *tables, const char *text, uint32_t *number);
+bool lode_diagnose_tables_add_statement(struct request_tables *tables, const char *text, uint32_t *number);
 /* The sums of a repeated call; NULL in *out: there are too many. */
-bool lode_tables_add_site(struct request_tables *tables, const struct site_key *key, struct site_sum **out,
-                          uint32_t *number);
+bool lode_diagnose_tables_add_site(struct request_tables *tables, const struct site_key *key,
+                                   struct site_sum **out, uint32_t *number);
 
 /* Adds the sums of a worker. */
-bool lode_tables_merge(struct request_tables *tables, const struct request_tables *worker);
+bool lode_diagnose_tables_merge(struct request_tables *tables, const struct request_tables *worker);
 
 /* Whether a key has more values than are looked at. */
 static inline bool tables_has_many_values(const struct request_tables *tables, uint32_t key)
@@ -101,7 +102,7 @@ static inline bool tables_has_many_values(const struct request_tables *tables, u
 }
 
 /* NULL: no such requests. */
-const struct method_sum *lode_tables_find_method(const struct request_tables *tables, uint32_t entry,
-                                                 uint32_t function);
+const struct method_sum *lode_diagnose_tables_find_method(const struct request_tables *tables, uint32_t entry,
+                                                          uint32_t function);
 
 #endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls by function and by track: sums the results of the workers, in order. */
+#include "analysis/calls/calls.h"
+#include "analysis/calls/names.h"
+#include "base/error.h"
+#include "base/getter.h"
+#include "model/table.h"
+#include <lode/private/columns.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* A row with its sort keys. */
+struct ranked {
+    lode_call_row row;
+    struct lode_sketch *sketch;
+    uint32_t index; /* of the function */
+    uint32_t rank;
+    uint32_t member; /* the first of its functions, if rows have several */
+};
+
+struct lode_calls {
+    struct ranked *rows;
+    size_t count, hidden;
+    const lode_function **members; /* by row; NULL: each row has one function */
+    lode_track_row *tracks;
+    uint32_t track_count;
+    struct lode_arena arena; /* for the sketches */
+};
+
+struct computation {
+    struct lode_pass pass;
+    struct lode_tallies *workers;
+    struct lode_call_names names;
+    bool has_names; /* functions are merged or hidden */
+    lode_calls *calls;
+};
+
+/* ---- the pass ---- */
+
+static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
+                        lode_error *error)
+{
+    struct computation *self = user;
+    return lode_tallies_take(&self->workers[worker], events, count, error);
+}
+
+static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
+{
+    struct computation *self = user;
+    (void)error;
+    lode_tallies_end(&self->workers[worker], row);
+    return LODE_OK;
+}
+
+static lode_status read_tracks(struct computation *self, lode_error *error)
+{
+    self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
+    LODE_TRY_ALLOC(self->workers, error);
+    for (unsigned i = 0; i < self->pass.threads; i++)
+        LODE_TRY(lode_tallies_open(&self->workers[i], self->has_names ? &self->names : NULL, error));
+    self->pass.take = take;
+    self->pass.end = end_track;
+    self->pass.user = self;
+    return lode_pass_run(&self->pass, error);
+}
+
+/* ---- rows ---- */
+
+/* The durations of calls of a function on all tracks. */
+struct sum {
+    lode_square squares;
+    uint64_t sum, nested, inside, min, max, errors;
+};
+
+static struct sum add_up(const struct computation *self, uint32_t function)
+{
+    struct sum sum = {.min = UINT64_MAX};
+    for (unsigned i = 0; i < self->pass.threads; i++) {
+        if (function >= self->workers[i].capacity)
+            continue;
+        const struct lode_tally *tally = &self->workers[i].items[function];
+        sum.squares += (lode_square)tally->squares_high << 64 | tally->squares_low;
+        sum.sum += tally->sum;
+        sum.nested += tally->nested;
+        sum.errors += tally->errors;
+        sum.inside += self->workers[i].inside[function + 1];
+        sum.min = tally->min < sum.min ? tally->min : sum.min;
+        sum.max = tally->max > sum.max ? tally->max : sum.max;
+    }
+    return sum;
+}
+
+static double deviation(const struct sum *sum, uint64_t calls)
+{
+    lode_square spread, square = (lode_square)sum->sum * sum->sum;
+    double n = (double)calls;
+    /* Exact as long as n times the sum of squares fits; larger times are absurd. */
+    if (!__builtin_mul_overflow(sum->squares, (lode_square)calls, &spread) && spread >= square)
+        return sqrt((double)(spread - square)) / n;
+    double mean = (double)sum->sum / n, variance = (double)sum->squares / n - mean * mean;
+    return variance > 0.0 ? sqrt(variance) : 0.0;
+}
+
+static uint64_t percentile(const struct ranked *ranked, double q)
+{
+    const lode_call_row *row = &ranked->row;
+    uint64_t rank = lode_sketch_rank_of(q, row->calls);
+    /* Minimum and maximum are exact. */
+    if (rank == 1 || rank == row->calls)
+        return rank == 1 ? row->min : row->max;
+    uint64_t value = lode_sketch_rank(ranked->sketch, rank);
+    value = value < row->min ? row->min : value;
+    return value > row->max ? row->max : value;
+}
+
+static void fill_row(struct ranked *ranked, const struct sum *sum)
+{
+    lode_call_row *row = &ranked->row;
+    row->calls = lode_sketch_count(ranked->sketch);
+    row->total = sum->sum - sum->nested;
+    row->self = sum->sum - sum->inside;
+    row->min = sum->min;
+    row->max = sum->max;
+    row->errors = sum->errors;
+    row->mean = (double)sum->sum / (double)row->calls;
+    row->deviation = deviation(sum, row->calls);
+    row->p50 = percentile(ranked, 0.50);
+    row->p95 = percentile(ranked, 0.95);
+    row->p99 = percentile(ranked, 0.99);
+}
+
+static void set_function(lode_call_row *row, const lode_function *function)
+{
+    row->function = function;
+    row->functions = 1;
+    row->module = function->module;
+    row->file = function->file;
+    row->line = function->line;
+}
+
+static bool is_hidden(const struct computation *self, uint32_t function)
+{
+    return self->has_names && function < self->names.items.count &&
+           LODE_ARRAY_AT(&self->names.items, struct lode_diagnose_call_name, function)->is_hidden;
+}
+
+static lode_status add_row(struct computation *self, uint32_t function, struct lode_sketches *const *sets,
+                           lode_error *error)
+{
+    struct sum sum = add_up(self, function);
+    if (sum.min > sum.max)
+        return LODE_OK; /* not called */
+    lode_calls *calls = self->calls;
+    if (is_hidden(self, function)) {
+        calls->hidden++;
+        return LODE_OK;
+    }
+    struct ranked *ranked = &calls->rows[calls->count];
+    ranked->sketch = lode_sketch_sum(sets, self->pass.threads, function, &calls->arena);
+    LODE_TRY_ALLOC(ranked->sketch, error);
+    ranked->index = function;
+    set_function(&ranked->row, lode_function_table_at(recording_functions(self->pass.recording), function));
+    fill_row(ranked, &sum);
+    calls->count++;
+    return LODE_OK;
+}
+
+static lode_status make_rows(struct computation *self, lode_error *error)
+{
+    uint32_t functions = 0;
+    struct lode_sketches **sets = calloc(self->pass.threads, sizeof *sets);
+    for (unsigned i = 0; sets && i < self->pass.threads; i++) {
+        sets[i] = &self->workers[i].sketches;
+        functions = self->workers[i].capacity > functions ? self->workers[i].capacity : functions;
+    }
+    self->calls->rows = calloc((size_t)functions + 1, sizeof *self->calls->rows);
+    lode_status status = sets && self->calls->rows ? LODE_OK : lode_fail_memory(error);
+    for (uint32_t i = 0; i < functions && status == LODE_OK; i++)
+        status = add_row(self, i, sets, error);
+    free(sets);
+    return status;
+}
+
+/* ---- functions of one name ---- */
+
+/* The row of each group, plus 1; NULL if out of memory. */
+static uint32_t *index_rows(const struct computation *self)
+{
+    uint32_t *rows = calloc(self->names.items.count + 1, sizeof *rows);
+    for (size_t i = 0; rows && i < self->calls->count; i++)
+        rows[self->calls->rows[i].index] = (uint32_t)i + 1;
+    return rows;
+}
+
+/* Adds a function to the row of its name: the one with the lowest rank names it. */
+static void join_row(struct ranked *ranked, const lode_function *function, const uint32_t *ranks)
+{
+    lode_call_row *row = &ranked->row;
+    if (row->module != function->module)
+        row->module = NULL;
+    if (row->file != function->file || row->line != function->line) {
+        row->file = row->file == function->file ? row->file : NULL;
+        row->line = 0;
+    }
+    row->functions++;
+    if (ranks[function->index] < ranks[ranked->index]) {
+        row->function = function;
+        ranked->index = function->index;
+    }
+}
+
+static void join_functions(struct computation *self, const uint32_t *rows, const uint32_t *ranks)
+{
+    for (uint32_t i = 0; i < self->names.items.count; i++) {
+        uint32_t group = LODE_ARRAY_AT(&self->names.items, struct lode_diagnose_call_name, i)->group;
+        if (group == 0 || group - 1 == i || rows[group - 1] == 0)
+            continue;
+        join_row(&self->calls->rows[rows[group - 1] - 1],
+                 lode_function_table_at(recording_functions(self->pass.recording), i), ranks);
+    }
+}
+
+/* Lists the functions of each row. */
+static lode_status list_members(struct computation *self, const uint32_t *rows, lode_error *error)
+{
+    lode_calls *calls = self->calls;
+    uint32_t total = 0;
+    for (size_t i = 0; i < calls->count; i++) {
+        calls->rows[i].member = total;
+        total += calls->rows[i].row.functions;
+    }
+    uint32_t *next = calloc(calls->count + 1, sizeof *next);
+    calls->members = calloc((size_t)total + 1, sizeof *calls->members);
+    bool has_memory = next && calls->members;
+    for (uint32_t i = 0; i < self->names.items.count && has_memory; i++) {
+        uint32_t group = LODE_ARRAY_AT(&self->names.items, struct lode_diagnose_call_name, i)->group;
+        uint32_t row = group ? rows[group - 1] : 0;
+        if (row > 0)
+            calls->members[calls->rows[row - 1].member + next[row - 1]++] =
+                lode_function_table_at(recording_functions(self->pass.recording), i);
+    }
+    free(next);
+    return has_memory ? LODE_OK : lode_fail_memory(error);
+}
+
+/* Names rows after functions that do not depend on who met them first. */
+static lode_status name_rows(struct computation *self, lode_error *error)
+{
+    size_t count = 0, most = self->names.items.count;
+    if (!self->names.merges)
+        return LODE_OK;
+    const lode_function **functions = calloc(most + 1, sizeof *functions);
+    uint32_t *ranks = calloc(most + 1, sizeof *ranks), *rows = index_rows(self);
+    lode_status status = functions && ranks && rows ? LODE_OK : lode_fail_memory(error);
+    for (uint32_t i = 0; i < most && functions; i++)
+        if (LODE_ARRAY_AT(&self->names.items, struct lode_diagnose_call_name, i)->group > 0)
+            functions[count++] = lode_function_table_at(recording_functions(self->pass.recording), i);
+    if (status == LODE_OK)
+        status = lode_rank_functions(functions, count, ranks, error);
+    if (status == LODE_OK) {
+        join_functions(self, rows, ranks);
+        status = list_members(self, rows, error);
+    }
+    free(functions);
+    free(ranks);
+    free(rows);
+    return status;
+}
+
+/* ---- order ---- */
+
+static uint64_t sort_key(const lode_call_row *row, lode_calls_sort sort)
+{
+    switch (sort) {
+    case LODE_CALLS_BY_SELF:
+        return row->self;
+    case LODE_CALLS_BY_CALLS:
+        return row->calls;
+    case LODE_CALLS_BY_MIN:
+        return row->min;
+    case LODE_CALLS_BY_MAX:
+        return row->max;
+    case LODE_CALLS_BY_ERRORS:
+        return row->errors;
+    case LODE_CALLS_BY_P50:
+        return row->p50;
+    case LODE_CALLS_BY_P95:
+        return row->p95;
+    case LODE_CALLS_BY_P99:
+        return row->p99;
+    case LODE_CALLS_BY_MEAN:
+    case LODE_CALLS_BY_NAME:
+        return 0;
+    case LODE_CALLS_BY_TOTAL:
+    default:
+        return row->total;
+    }
+}
+
+static int compare_rows(const void *left, const void *right, void *argument)
+{
+    const struct ranked *a = left, *b = right;
+    const lode_calls_sort *sort = argument;
+    uint64_t x = sort_key(&a->row, *sort), y = sort_key(&b->row, *sort);
+    if (x != y)
+        return x > y ? -1 : 1;
+    if (*sort == LODE_CALLS_BY_MEAN && a->row.mean != b->row.mean)
+        return a->row.mean > b->row.mean ? -1 : 1;
+    return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static lode_status sort_rows(lode_calls *calls, lode_calls_sort sort, lode_error *error)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < calls->count; i++)
+        most = calls->rows[i].index > most ? calls->rows[i].index : most;
+    const lode_function **functions = calloc(calls->count + 1, sizeof *functions);
+    uint32_t *ranks = calloc((size_t)most + 1, sizeof *ranks);
+    lode_status status = functions && ranks ? LODE_OK : lode_fail_memory(error);
+    for (size_t i = 0; i < calls->count && functions; i++)
+        functions[i] = calls->rows[i].row.function;
+    if (status == LODE_OK)
+        status = lode_rank_functions(functions, calls->count, ranks, error);
+    if (status == LODE_OK) {
+        for (size_t i = 0; i < calls->count; i++)
+            calls->rows[i].rank = ranks[calls->rows[i].index];
+        qsort_r(calls->rows, calls->count, sizeof *calls->rows, compare_rows, &sort);
+    }
+    free(functions);
+    free(ranks);
+    return status;
+}
+
+/* ---- rows of a result ---- */
+
+/* How many of the functions of a row a filter shows. */
+static uint32_t count_shown(const lode_calls *calls, const struct ranked *ranked, const lode_filter *filter)
+{
+    uint32_t shown = 0;
+    if (calls->members == NULL)
+        return lode_filter_shows_function(filter, ranked->row.function) != 0;
+    for (uint32_t i = 0; i < ranked->row.functions; i++)
+        shown += lode_filter_shows_function(filter, calls->members[ranked->member + i]) != 0;
+    return shown;
+}
+
+struct selection {
+    const lode_calls *calls;
+    lode_calls_sort sort;
+};
+
+static int compare_places(const void *left, const void *right, void *argument)
+{
+    struct selection *self = argument;
+    const struct ranked *rows = self->calls->rows;
+    return compare_rows(&rows[*(const uint32_t *)left], &rows[*(const uint32_t *)right], &self->sort);
+}
+
+lode_status lode_calls_select(const lode_calls *calls, lode_calls_sort sort, const lode_filter *filter,
+                              uint32_t *order, size_t *count, size_t *hidden, lode_error *error)
+{
+    struct selection self = {calls, sort};
+    *count = *hidden = 0;
+    for (size_t i = 0; i < calls->count; i++) {
+        uint32_t functions = calls->rows[i].row.functions;
+        uint32_t shown = filter ? count_shown(calls, &calls->rows[i], filter) : functions;
+        if (shown > 0 && shown < functions)
+            return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET,
+                             "the filter shows %u of the %u functions of a row", shown, functions);
+        if (shown > 0)
+            order[(*count)++] = (uint32_t)i;
+        *hidden += functions - shown;
+    }
+    LODE_TRY(lode_filter_status(filter, error));
+    qsort_r(order, *count, sizeof *order, compare_places, &self);
+    return LODE_OK;
+}
+
+/* ---- public API ---- */
+
+static lode_status compute(struct computation *self, lode_error *error)
+{
+    LODE_TRY(read_tracks(self, error));
+    LODE_TRY(lode_filter_status(self->names.filter, error));
+    LODE_TRY(make_rows(self, error));
+    LODE_TRY(name_rows(self, error));
+    LODE_TRY(sort_rows(self->calls, self->pass.options.sort, error));
+    self->calls->tracks = self->pass.rows;
+    self->calls->track_count = self->pass.row_count;
+    self->pass.rows = NULL;
+    return LODE_OK;
+}
+
+lode_status lode_calls_compute(lode_calls **out, const lode_recording *recording, const lode_slice *slice,
+                               const lode_calls_options *options, lode_error *error)
+{
+    struct computation self = {.calls = calloc(1, sizeof *self.calls)};
+    *out = NULL;
+    LODE_TRY_ALLOC(self.calls, error);
+    lode_arena_init(&self.calls->arena, SIZE_MAX);
+    lode_status status = lode_pass_open(&self.pass, recording, slice, options, error);
+    if (status == LODE_OK)
+        status = lode_call_names_init(&self.names, recording, &self.pass.options, error);
+    self.has_names = self.names.merges || self.names.filter;
+    if (status == LODE_OK)
+        status = compute(&self, error);
+    for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
+        lode_tallies_close(&self.workers[i]);
+    free(self.workers);
+    lode_call_names_free(&self.names);
+    lode_pass_close(&self.pass);
+    if (status == LODE_OK)
+        *out = self.calls;
+    else
+        lode_calls_free(self.calls);
+    return status;
+}
+
+void lode_calls_free(lode_calls *calls)
+{
+    if (calls == NULL)
+        return;
+    lode_arena_free(&calls->arena);
+    free(calls->rows);
+    free(calls->members);
+    free(calls->tracks);
+    free(calls);
+}
+
+LODE_GETTER(size_t, lode_calls_count, lode_calls, count);
+
+const lode_call_row *lode_calls_at(const lode_calls *calls, size_t index)
+{
+    return index < calls->count ? &calls->rows[index].row : NULL;
+}
+
+uint64_t lode_calls_percentile(const lode_calls *calls, size_t index, double q)
+{
+    return index < calls->count ? percentile(&calls->rows[index], q) : 0;
+}
+
+LODE_GETTER(size_t, lode_calls_hidden, lode_calls, hidden);
+LODE_GETTER(uint32_t, lode_calls_track_count, lode_calls, track_count);
+LODE_GETTER_AT(lode_track_row, lode_calls_track, lode_calls, tracks, track_count);
+
+#define ROW(name, type) LODE_FIELD(#name, type, struct ranked, row.name)
+
+lode_status lode_calls_table(lode_table **out, const lode_calls *calls, lode_error *error)
+{
+    static const struct lode_column_spec specs[] = {
+        LODE_CONVERTED("function", U32, struct ranked, row.function, lode_convert_function),
+        LODE_CONVERTED("name", STRING, struct ranked, row.function, lode_convert_function_name),
+        ROW(calls, U64),
+        ROW(total, U64),
+        ROW(self, U64),
+        ROW(min, U64),
+        ROW(max, U64),
+        ROW(errors, U64),
+        ROW(mean, F64),
+        ROW(deviation, F64),
+        ROW(p50, U64),
+        ROW(p95, U64),
+        ROW(p99, U64),
+    };
+    struct lode_rows rows = {calls->rows, calls->count, sizeof *calls->rows, LODE_OWNER_STORE, NULL};
+    return lode_table_make(out, &rows, specs, sizeof specs / sizeof *specs, error);
+}

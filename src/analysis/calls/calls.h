@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A pass over the tracks of a slice, and the order of functions, for calls and call trees. */
+#ifndef LODE_ANALYSIS_CALLS_H
+#define LODE_ANALYSIS_CALLS_H
+
+#include "analysis/calls/sketch.h"
+#include "model/recording/recording.h"
+#include <lode/calls.h>
+
+struct lode_pass {
+    const lode_recording *recording;
+    lode_slice slice;
+    lode_calls_options options;
+    unsigned threads; /* workers */
+    /* The tracks of the slice in order. The pass sets all fields but calls, total and out. */
+    lode_track_row *rows;
+    uint32_t row_count;
+    /* A worker starts a track; may be NULL. */
+    lode_status (*begin)(void *user, unsigned worker, const lode_track_row *row, lode_error *error);
+    /* The next events of the worker's track: balanced and nested over the whole track. */
+    lode_status (*take)(void *user, unsigned worker, const lode_event *events, size_t count,
+                        lode_error *error);
+    /* The track is complete. */
+    lode_status (*end)(void *user, unsigned worker, lode_track_row *row, lode_error *error);
+    void *user;
+};
+
+/* Determines tracks and number of workers. `slice` and `options` may be NULL. */
+lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recording, const lode_slice *slice,
+                           const lode_calls_options *options, lode_error *error);
+/* Reads the tracks, largest first for load balance; then passes findings on in track order. */
+lode_status lode_pass_run(struct lode_pass *pass, lode_error *error);
+void lode_pass_close(struct lode_pass *pass);
+
+/*
+ * A zeroed array with an item of `size` bytes per worker, for free(). Items must be a multiple of
+ * LODE_WORKER_ALIGN bytes, so that workers do not share cache lines.
+ */
+#define LODE_WORKER_ALIGN 128
+void *lode_pass_workers(const struct lode_pass *pass, size_t size);
+
+__extension__ typedef unsigned __int128 lode_square;
+
+/* Durations of calls of one function on the tracks of one worker. The sketch has the count. */
+struct lode_tally {
+    uint64_t squares_low, squares_high; /* of the durations */
+    uint64_t sum;                       /* of the durations */
+    uint64_t nested;                    /* of calls inside calls of the same function */
+    uint64_t min, max;
+    uint64_t errors; /* failed calls */
+    uint64_t unused; /* pads to a cache line */
+};
+
+struct lode_call_names;
+
+/*
+ * A worker: tallies and sketches by function index, and the open calls. With names, the index is
+ * that of the function that stands for the name.
+ */
+struct lode_tallies {
+    _Alignas(LODE_WORKER_ALIGN) struct lode_tally *items;
+    /* Time of callees, by function index plus 1; at 0, of outermost calls of this track. */
+    uint64_t *inside;
+    uint32_t *active; /* open calls by function index; 0 between tracks */
+    uint32_t capacity;
+    struct lode_sketches sketches;
+    /* Open calls, outermost first, above an entry with function 0: outside of all calls. */
+    uint64_t *begins;
+    uint32_t *functions; /* index plus 1 */
+    size_t depth, depth_max;
+    uint64_t calls, errors, out;   /* of this track */
+    struct lode_call_names *names; /* NULL: every function by itself */
+    uint32_t *groups;              /* by function: the one that stands for it, plus 1; 0: ask */
+    uint32_t group_count;
+};
+
+/* `names` may be NULL. */
+lode_status lode_tallies_open(struct lode_tallies *tallies, struct lode_call_names *names, lode_error *error);
+void lode_tallies_close(struct lode_tallies *tallies);
+/* Implement take and end of struct lode_pass, for one worker. */
+lode_status lode_tallies_take(struct lode_tallies *tallies, const lode_event *events, size_t count,
+                              lode_error *error);
+void lode_tallies_end(struct lode_tallies *tallies, lode_track_row *row);
+
+/*
+ * The canonical order of functions: by label, module path, offset. Sets `ranks`, by function index,
+ * of the distinct `functions`. Does not depend on which function was met first.
+ */
+lode_status lode_rank_functions(const lode_function *const *functions, size_t count, uint32_t *ranks,
+                                lode_error *error);
+
+#endif

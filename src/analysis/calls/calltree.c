@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Call trees: the pass that builds them, and the public API. */
+#include "analysis/calls/calltree.h"
+
+#include "analysis/calls/calls.h"
+#include "analysis/calls/calltree_builder.h"
+#include "base/error.h"
+#include <lode/build.h>
+#include <stdlib.h>
+
+struct worker {
+    _Alignas(LODE_WORKER_ALIGN) struct lode_calltree_builder builder;
+};
+
+struct computation {
+    struct lode_pass pass;
+    struct worker *workers;
+};
+
+/* Trees of one recording need no frames: its functions have numbers. */
+static uint32_t identify(void *user, const lode_function *function)
+{
+    (void)user;
+    return function->index;
+}
+
+static lode_status begin_track(void *user, unsigned worker, const lode_track_row *row, lode_error *error)
+{
+    struct computation *self = user;
+    (void)row;
+    return lode_calltree_builder_begin(&self->workers[worker].builder, LODE_TREE_ROOT, error);
+}
+
+static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
+                        lode_error *error)
+{
+    struct computation *self = user;
+    return lode_calltree_builder_take(&self->workers[worker].builder, events, count, error);
+}
+
+static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
+{
+    struct computation *self = user;
+    (void)row;
+    return lode_calltree_builder_end(&self->workers[worker].builder, error);
+}
+
+static struct lode_calltree_counts *counts_of(const struct lode_content_tree *tree)
+{
+    return tree->nodes.bytes;
+}
+
+/* Keeps the counts only. */
+static struct lode_content_tree *finish_worker(struct worker *worker)
+{
+    struct lode_content_tree *tree = &worker->builder.tree;
+    lode_content_tree_compact(tree, sizeof(struct lode_calltree_counts));
+    return tree;
+}
+
+static lode_status merge_trees(struct lode_content_tree *tree, const struct lode_content_tree *from,
+                               lode_error *error)
+{
+    uint32_t *map = calloc(from->count, sizeof *map);
+    bool done = map && lode_content_tree_merge(tree, from, NULL, map);
+    for (uint32_t i = 1; i < from->count && done; i++) {
+        uint64_t *calls = &counts_of(tree)[map[i]].calls, more = counts_of(from)[i].calls;
+        *calls = (*calls + (more & ~LODE_CALLTREE_OFF_CPU)) | (more & LODE_CALLTREE_OFF_CPU);
+        counts_of(tree)[map[i]].self += counts_of(from)[i].self;
+    }
+    free(map);
+    return done ? LODE_OK : lode_fail_memory(error);
+}
+
+static lode_status compute(struct computation *self, lode_calltree *tree, lode_error *error)
+{
+    static const struct lode_calltree_hooks hooks = {.identify = identify};
+    self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
+    if (self->workers == NULL)
+        return lode_fail_memory(error);
+    for (unsigned i = 0; i < self->pass.threads; i++)
+        self->workers[i].builder.samples = (struct lode_spool)LODE_SPOOL_INIT;
+    for (unsigned i = 0; i < self->pass.threads; i++)
+        LODE_TRY(lode_calltree_builder_open(&self->workers[i].builder, &hooks, LODE_TRACE_NONE, error));
+    self->pass.begin = begin_track;
+    self->pass.take = take;
+    self->pass.end = end_track;
+    self->pass.user = self;
+    LODE_TRY(lode_pass_run(&self->pass, error));
+    struct lode_content_tree *nodes = finish_worker(&self->workers[0]);
+    for (unsigned i = 1; i < self->pass.threads; i++) {
+        LODE_TRY(merge_trees(nodes, finish_worker(&self->workers[i]), error));
+        lode_calltree_builder_close(&self->workers[i].builder);
+    }
+    tree->cost.profiles = self->pass.row_count;
+    return lode_calltree_arrange(tree, nodes, self->pass.recording, error);
+}
+
+lode_status lode_calltree_compute(lode_calltree **out, const lode_recording *recording,
+                                  const lode_slice *slice, const lode_calls_options *options,
+                                  lode_error *error)
+{
+    struct computation self = {.workers = NULL};
+    lode_calltree *tree = calloc(1, sizeof *tree);
+    *out = NULL;
+    if (tree == NULL)
+        return lode_fail_memory(error);
+    lode_status status = lode_pass_open(&self.pass, recording, slice, options, error);
+    if (status == LODE_OK)
+        status = compute(&self, tree, error);
+    for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
+        lode_calltree_builder_close(&self.workers[i].builder);
+    free(self.workers);
+    lode_pass_close(&self.pass);
+    if (status == LODE_OK)
+        *out = tree;
+    else
+        lode_calltree_free(tree);
+    return status;
+}
+
+void lode_calltree_free(lode_calltree *tree)
+{
+    if (tree == NULL)
+        return;
+    lode_context_tree_free(&tree->contexts);
+    free(tree->calls);
+    free(tree->is_off_cpu);
+    free(tree->total);
+    free(tree->self);
+    free(tree->cost.inclusive);
+    free(tree->cost.own);
+    free(tree);
+}
+
+const lode_cost *lode_calltree_cost(const lode_calltree *tree)
+{
+    return &tree->cost;
+}
+
+lode_status lode_calltree_calls(lode_cost **out, const lode_calltree *tree, lode_error *error)
+{
+    uint32_t count = tree->contexts.count;
+    lode_cost *cost = calloc(1, sizeof *cost);
+    *out = NULL;
+    if (cost) {
+        cost->inclusive = calloc(count, sizeof *cost->inclusive);
+        cost->own = calloc(count, sizeof *cost->own);
+    }
+    if (!cost || !cost->inclusive || !cost->own) {
+        lode_cost_free(cost);
+        return lode_fail_memory(error);
+    }
+    cost->tree = &tree->contexts;
+    cost->calls = tree->calls;
+    cost->profiles = tree->cost.profiles;
+    for (uint32_t i = count; i-- > 1;) {
+        cost->own[i] = tree->is_off_cpu[i] ? 0 : (double)tree->calls[i];
+        cost->inclusive[i] += cost->own[i];
+        cost->inclusive[tree->contexts.nodes[i].parent] += cost->inclusive[i];
+    }
+    *out = cost;
+    return LODE_OK;
+}
+
+uint32_t lode_calltree_context_count(const lode_calltree *tree)
+{
+    return tree->contexts.count;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One pass over the tracks of a slice. */
+#include "analysis/calls/calls.h"
+#include "analysis/calls/finding_list.h"
+#include "analysis/calls/off_cpu.h"
+#include "analysis/calls/slice.h"
+#include "base/error.h"
+#include "base/options.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EVENT_BYTES = 16,          /* approximate size of a record, for progress */
+    EVENTS_PER_STEP = 1 << 20, /* between progress reports */
+    SMALL_TRACKS = 64          /* tracks per worker's share that count as small */
+};
+
+struct worker {
+    /* If off-CPU time is no call: the window first, depth and shortest time on the new clock. */
+    _Alignas(LODE_WORKER_ALIGN) struct lode_slicer slicer, inner;
+    struct lode_off_cpu off_cpu;
+    struct lode_finding_buffer buffer;
+};
+
+struct run {
+    struct lode_pass *pass;
+    uint32_t *order; /* rows, the largest first */
+    struct worker *workers;
+    struct lode_finding_list *kept; /* by row */
+    pthread_mutex_t lock;           /* protects progress */
+    struct lode_progress progress;
+};
+
+/* ---- the pass ---- */
+
+lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recording, const lode_slice *slice,
+                           const lode_calls_options *options, lode_error *error)
+{
+    *pass = (struct lode_pass){
+        .recording = recording, .slice = LODE_SLICE_INIT, .options = LODE_CALLS_OPTIONS_INIT};
+    LODE_TRY(lode_options_take(&pass->slice, slice, error));
+    LODE_TRY(lode_options_take(&pass->options, options, error));
+    LODE_TRY(lode_slice_tracks(&pass->slice, recording, &pass->row_count, error));
+    pass->threads =
+        lode_pool_threads(lode_pool_asked(pass->options.threads, pass->options.pool), pass->row_count);
+    pass->rows = calloc((size_t)pass->row_count + 1, sizeof *pass->rows);
+    LODE_TRY_ALLOC(pass->rows, error);
+    for (uint32_t i = 0; i < pass->row_count; i++)
+        pass->rows[i].track = lode_slice_track(&pass->slice, i);
+    return LODE_OK;
+}
+
+void lode_pass_close(struct lode_pass *pass)
+{
+    free(pass->rows);
+    pass->rows = NULL;
+}
+
+void *lode_pass_workers(const struct lode_pass *pass, size_t size)
+{
+    void *workers = aligned_alloc(LODE_WORKER_ALIGN, pass->threads * size);
+    return workers ? memset(workers, 0, pass->threads * size) : NULL;
+}
+
+/* ---- findings ---- */
+
+static lode_status pass_findings_on(const struct run *run, lode_error *error)
+{
+    const lode_calls_options *options = &run->pass->options;
+    for (uint32_t row = 0; row < run->pass->row_count; row++)
+        LODE_TRY(lode_finding_list_pass_on(&run->kept[row], options->on_finding, options->user, error));
+    return LODE_OK;
+}
+
+static void forget_findings(struct run *run)
+{
+    for (uint32_t row = 0; run->kept && row < run->pass->row_count; row++)
+        lode_finding_list_free(&run->kept[row]);
+    free(run->kept);
+}
+
+/* ---- a track ---- */
+
+/* Reports `events` more of a track of which `*left` bytes are not yet reported. */
+static lode_status report_events(struct run *run, uint64_t events, uint64_t *left, lode_error *error)
+{
+    uint64_t bytes = events * EVENT_BYTES < *left ? events * EVENT_BYTES : *left;
+    *left -= bytes;
+    pthread_mutex_lock(&run->lock);
+    lode_status status = lode_progress_add(&run->progress, bytes, error);
+    pthread_mutex_unlock(&run->lock);
+    return status;
+}
+
+static lode_status hand_on(const struct lode_pass *pass, unsigned worker, lode_track_row *row,
+                           const lode_event *events, size_t count, lode_error *error)
+{
+    if (count == 0)
+        return LODE_OK;
+    if (row->events == 0)
+        row->begin = events[0].time;
+    row->events += count;
+    row->end = events[count - 1].time;
+    return pass->take(pass->user, worker, events, count, error);
+}
+
+/* Passes the output of the first slicer to the consumer. */
+static lode_status process(const struct run *run, unsigned worker, lode_track_row *row,
+                           const lode_event *events, size_t count, lode_error *error)
+{
+    struct worker *self = &run->workers[worker];
+    LODE_TRY(lode_off_cpu_take(&self->off_cpu, &events, &count, error));
+    LODE_TRY(lode_slicer_push(&self->inner, events, count, &events, &count, error));
+    return hand_on(run->pass, worker, row, events, count, error);
+}
+
+static lode_status read_events(struct run *run, unsigned worker, lode_track_row *row, lode_cursor *cursor,
+                               lode_error *error)
+{
+    const struct lode_pass *pass = run->pass;
+    struct lode_slicer *slicer = &run->workers[worker].slicer;
+    uint64_t left = pass->recording->tracks[row->track].bytes, unreported = 0;
+    const lode_event *events;
+    size_t count;
+    while (!lode_slicer_has_ended(slicer)) {
+        lode_status status = lode_cursor_next(cursor, &events, &count, error);
+        if (status == LODE_END)
+            break;
+        LODE_TRY(status);
+        unreported += count;
+        LODE_TRY(lode_slicer_push(slicer, events, count, &events, &count, error));
+        LODE_TRY(process(run, worker, row, events, count, error));
+        if (unreported >= EVENTS_PER_STEP) {
+            LODE_TRY(report_events(run, unreported, &left, error));
+            unreported = 0;
+        }
+    }
+    LODE_TRY(lode_slicer_finish(slicer, &events, &count, error));
+    LODE_TRY(process(run, worker, row, events, count, error));
+    LODE_TRY(lode_slicer_finish(&run->workers[worker].inner, &events, &count, error));
+    LODE_TRY(hand_on(pass, worker, row, events, count, error));
+    row->repairs = cursor->repairs;
+    return report_events(run, left, &left, error);
+}
+
+static lode_status read_track(struct run *run, unsigned worker, lode_track_row *row, lode_error *error)
+{
+    const struct lode_pass *pass = run->pass;
+    struct lode_finding_buffer *buffer = &run->workers[worker].buffer;
+    lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
+    lode_track_row own = *row; /* copied: adjacent rows belong to other workers */
+    lode_cursor *cursor;
+    if (pass->begin)
+        LODE_TRY(pass->begin(pass->user, worker, row, error));
+    options.strict = pass->options.strict;
+    if (pass->options.on_finding) {
+        lode_finding_buffer_begin(buffer, &run->kept[row - pass->rows]);
+        options.on_finding = lode_finding_buffer_take;
+        options.user = buffer;
+    }
+    lode_slicer_reset(&run->workers[worker].slicer);
+    lode_slicer_reset(&run->workers[worker].inner);
+    lode_off_cpu_reset(&run->workers[worker].off_cpu);
+    lode_status status = lode_cursor_open(&cursor, pass->recording, row->track, &options, error);
+    if (status == LODE_OK)
+        status = read_events(run, worker, &own, cursor, error);
+    lode_cursor_close(cursor);
+    if (buffer->failed)
+        return lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = pass->end(pass->user, worker, &own, error);
+    if (run->workers[worker].off_cpu.is_asked)
+        own.out = run->workers[worker].off_cpu.inside;
+    *row = own;
+    return status;
+}
+
+/* Whether a track has events in the time window; much cheaper than reading it. */
+static lode_status meets_window(const struct lode_pass *pass, uint32_t track, bool *meets, lode_error *error)
+{
+    uint64_t begin, end;
+    *meets = true;
+    if (pass->slice.from == 0 && pass->slice.to == 0)
+        return LODE_OK;
+    lode_status status = lode_track_interval(pass->recording, track, &begin, &end, error);
+    *meets = status == LODE_OK && lode_slice_meets(&pass->slice, begin, end);
+    return status == LODE_ABSENT ? LODE_OK : status;
+}
+
+static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    struct run *run = context;
+    lode_track_row *row = &run->pass->rows[run->order[item]];
+    uint64_t left = run->pass->recording->tracks[row->track].bytes;
+    bool meets;
+    LODE_TRY(meets_window(run->pass, row->track, &meets, error));
+    return meets ? read_track(run, worker, row, error) : report_events(run, left, &left, error);
+}
+
+/* ---- a run ---- */
+
+/* Small tracks keep their order: adjacent ones are read together. */
+static uint64_t size_of(const struct run *run, uint32_t row)
+{
+    uint64_t bytes = run->pass->recording->tracks[run->pass->rows[row].track].bytes;
+    return bytes >= run->progress.total / SMALL_TRACKS / run->pass->threads ? bytes : 0;
+}
+
+static int compare_sizes(const void *left, const void *right, void *argument)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    uint64_t x = size_of(argument, a), y = size_of(argument, b);
+    if (x != y)
+        return x > y ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static void open_worker(struct worker *self, const struct lode_pass *pass)
+{
+    lode_slice window = pass->slice, inner = LODE_SLICE_INIT;
+    self->off_cpu.stops = pass->options.is_running;
+    self->off_cpu.is_asked = pass->options.is_running || pass->slice.no_sched;
+    if (self->off_cpu.is_asked) {
+        inner.depth = window.depth;
+        inner.min_time = window.min_time;
+        window.depth = 0;
+        window.min_time = 0;
+        window.no_sched = 0;
+    }
+    lode_slicer_init(&self->slicer, &window);
+    lode_slicer_init(&self->inner, &inner);
+}
+
+static lode_status run_open(struct run *run, lode_error *error)
+{
+    struct lode_pass *pass = run->pass;
+    run->order = calloc((size_t)pass->row_count + 1, sizeof *run->order);
+    run->workers = lode_pass_workers(pass, sizeof *run->workers);
+    run->kept = calloc((size_t)pass->row_count + 1, sizeof *run->kept);
+    LODE_TRY_ALLOC(run->order && run->workers && run->kept, error);
+    for (uint32_t i = 0; i < pass->row_count; i++) {
+        run->order[i] = i;
+        run->progress.total += pass->recording->tracks[pass->rows[i].track].bytes;
+        lode_finding_list_init(&run->kept[i]);
+    }
+    qsort_r(run->order, pass->row_count, sizeof *run->order, compare_sizes, run);
+    for (unsigned i = 0; i < pass->threads; i++)
+        open_worker(&run->workers[i], pass);
+    return LODE_OK;
+}
+
+static void run_close(struct run *run)
+{
+    for (unsigned i = 0; run->workers && i < run->pass->threads; i++) {
+        lode_slicer_free(&run->workers[i].slicer);
+        lode_slicer_free(&run->workers[i].inner);
+        lode_off_cpu_free(&run->workers[i].off_cpu);
+        lode_finding_buffer_free(&run->workers[i].buffer);
+    }
+    forget_findings(run);
+    free(run->workers);
+    free(run->order);
+    pthread_mutex_destroy(&run->lock);
+}
+
+lode_status lode_pass_run(struct lode_pass *pass, lode_error *error)
+{
+    struct run run = {
+        .pass = pass,
+        .progress = {.report = pass->options.on_progress, .user = pass->options.user, .phase = "reading"}};
+    pthread_mutex_init(&run.lock, NULL);
+    lode_status status = run_open(&run, error);
+    /* The window spans all tracks: nothing waits for the first, largest one. */
+    struct lode_job job = {.items = pass->row_count,
+                           .work = work,
+                           .context = &run,
+                           .window = pass->row_count,
+                           .pool = pass->options.pool};
+    if (status == LODE_OK)
+        status = lode_pool_run(pass->threads, &job, error);
+    if (status == LODE_OK && pass->options.on_finding)
+        status = pass_findings_on(&run, error);
+    run_close(&run);
+    return status;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "analysis/cost/cost.h"
+
+#include "base/error.h"
+#include "base/getter.h"
+#include "base/memory/map.h"
+#include "base/options.h"
+#include "base/pool.h"
+#include "base/progress.h"
+#include "model/database/block.h"
+#include "model/database/database.h"
+#include "model/table.h"
+#include <lode/private/columns.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Each range of context ids belongs to one thread, which adds in profile order. */
+enum {
+    RANGES_PER_THREAD = 4
+};
+
+/* Differences below this fraction of the inclusive cost are rounding errors. */
+#define OWN_TOLERANCE 1e-11
+
+/* Values of the metric at contexts that are not in the metadata. */
+struct unlisted {
+    uint64_t contexts, values;
+    double sum;
+};
+
+/* The source of values: blocks of profiles and the metric's id in them. */
+struct gathering {
+    lode_cost *cost;
+    bool from_summary;
+    bool inclusive; /* the id is of the execution scope, not the point scope */
+    uint16_t id;
+    uint32_t *profiles; /* to be summed */
+    uint32_t profile_count;
+    uint64_t ids_per_range, ranges;
+    struct unlisted *unlisted; /* by range */
+    struct lode_progress progress;
+};
+
+static lode_status choose_source(struct gathering *gathering, const lode_cost_options *options,
+                                 lode_error *error)
+{
+    const lode_metric *metric = gathering->cost->metric;
+    gathering->inclusive = true;
+    if (options->selection == NULL &&
+        lode_metric_sum_id(metric, LODE_SCOPE_EXECUTION, &gathering->id) == LODE_OK) {
+        gathering->from_summary = true;
+        return LODE_OK;
+    }
+    if (lode_metric_id(metric, LODE_SCOPE_EXECUTION, &gathering->id) == LODE_OK)
+        return LODE_OK;
+    gathering->inclusive = false;
+    if (lode_metric_id(metric, LODE_SCOPE_POINT, &gathering->id) == LODE_OK)
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
+                     "metric '%s' has neither inclusive nor point values", metric->name);
+}
+
+static lode_status list_profiles(struct gathering *gathering, const lode_cost_options *options,
+                                 lode_error *error)
+{
+    const lode_database *db = gathering->cost->db;
+    gathering->profiles = calloc((size_t)db->profile_count + 1, sizeof *gathering->profiles);
+    LODE_TRY_ALLOC(gathering->profiles, error);
+    if (gathering->from_summary) {
+        /* The summary is profile 0; checking all others would cost more than reading it. */
+        gathering->profile_count = 1;
+        gathering->cost->profiles = db->profile_count - 1;
+        return LODE_OK;
+    }
+    LODE_TRY(lode_profile_blocks_fit(db, error));
+    for (uint32_t p = 1; p < db->profile_count; p++) {
+        int selected;
+        LODE_TRY(lode_selection_has(options->selection, db, p, &selected, error));
+        if (selected)
+            gathering->profiles[gathering->profile_count++] = p;
+    }
+    gathering->cost->profiles = gathering->profile_count;
+    if (gathering->profile_count == 0 && options->selection)
+        return lode_fail(error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET, "the selection has no profiles");
+    return LODE_OK;
+}
+
+/* Adds a profile's values at ids [first, end). Unknown ids go to `unlisted_ids`. */
+static lode_status add_profile(struct gathering *gathering, uint32_t profile, uint64_t first, uint64_t end,
+                               struct lode_map *unlisted_ids, struct unlisted *unlisted, lode_error *error)
+{
+    const lode_database *db = gathering->cost->db;
+    double *to = gathering->inclusive ? gathering->cost->inclusive : gathering->cost->own;
+    lode_block block;
+    LODE_TRY(lode_profile_block(db, profile, &block, error));
+    for (uint32_t g = lode_block_seek(&block, 0, (uint32_t)first); g < block.group_count; g++) {
+        uint32_t key = block_group_key(&block, g);
+        lode_group group;
+        double value;
+        if (key >= end)
+            break;
+        LODE_TRY(lode_block_group(&block, g, &group, error));
+        if (lode_group_lookup(&block, &group, gathering->id, &value) != LODE_OK)
+            continue;
+        uint32_t index = lode_context_tree_find(&db->tree, key);
+        if (index != LODE_NO_INDEX) {
+            to[index] += value;
+            continue;
+        }
+        if (lode_map_add(unlisted_ids, key, 0, NULL) == NULL)
+            return lode_fail_memory(error);
+        unlisted->values++;
+        unlisted->sum += value;
+    }
+    return LODE_OK;
+}
+
+static lode_status gather_range(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    struct gathering *gathering = context;
+    uint64_t first = item * gathering->ids_per_range;
+    uint64_t end = item + 1 < gathering->ranges ? first + gathering->ids_per_range : UINT64_MAX;
+    struct lode_map unlisted_ids;
+    lode_status status = LODE_OK;
+    (void)worker;
+    lode_map_init(&unlisted_ids);
+    for (uint32_t i = 0; i < gathering->profile_count && status == LODE_OK; i++)
+        status = add_profile(gathering, gathering->profiles[i], first, end, &unlisted_ids,
+                             &gathering->unlisted[item], error);
+    gathering->unlisted[item].contexts = unlisted_ids.count;
+    lode_map_free(&unlisted_ids);
+    return status;
+}
+
+static lode_status finish_range(void *context, uint64_t item, lode_error *error)
+{
+    struct gathering *gathering = context;
+    const struct unlisted *unlisted = &gathering->unlisted[item];
+    gathering->cost->unlisted_contexts += unlisted->contexts;
+    gathering->cost->unlisted_values += unlisted->values;
+    /* Inclusive values of listed contexts already contain it; point values have no other place. */
+    if (!gathering->inclusive)
+        gathering->cost->own[0] += unlisted->sum;
+    return lode_progress_add(&gathering->progress, 1, error);
+}
+
+static lode_status gather(struct gathering *gathering, const lode_cost_options *options, lode_error *error)
+{
+    const lode_database *db = gathering->cost->db;
+    unsigned asked = lode_pool_asked(options->threads, options->pool);
+    unsigned threads = lode_pool_threads(asked, db->tree.count / 1024 + 1);
+    gathering->ranges = threads > 1 ? (uint64_t)threads * RANGES_PER_THREAD : 1;
+    uint64_t ids = db->tree.table_size ? db->tree.table_size : UINT64_C(1) << 32;
+    gathering->ids_per_range = ids / gathering->ranges + 1;
+    gathering->progress.total = gathering->ranges;
+    gathering->unlisted = calloc((size_t)gathering->ranges, sizeof *gathering->unlisted);
+    LODE_TRY_ALLOC(gathering->unlisted, error);
+    struct lode_job job = {.items = gathering->ranges,
+                           .work = gather_range,
+                           .finish = finish_range,
+                           .context = gathering,
+                           .pool = options->pool};
+    lode_status status = lode_pool_run(threads, &job, error);
+    free(gathering->unlisted);
+    return status;
+}
+
+/* Nodes are in depth-first order: children follow parents. */
+static void complete(lode_cost *cost, bool inclusive_known)
+{
+    const struct lode_context_tree *tree = cost->tree;
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (inclusive_known)
+            cost->own[i] = cost->inclusive[i];
+        else
+            cost->inclusive[i] = cost->own[i];
+    for (uint32_t i = tree->count; i-- > 1;)
+        if (inclusive_known)
+            cost->own[tree->nodes[i].parent] -= cost->inclusive[i];
+        else
+            cost->inclusive[tree->nodes[i].parent] += cost->inclusive[i];
+    for (uint32_t i = 0; i < tree->count; i++)
+        if (fabs(cost->own[i]) <= OWN_TOLERANCE * fabs(cost->inclusive[i]))
+            cost->own[i] = 0.0;
+}
+
+static lode_status compute(lode_cost *cost, const lode_cost_options *options, lode_error *error)
+{
+    struct gathering gathering = {
+        .cost = cost,
+        .progress = {.report = options->on_progress, .user = options->user, .phase = "adding up profiles"}};
+    cost->metric = options->metric;
+    if (cost->metric == NULL)
+        LODE_TRY(lode_database_default_metric(cost->db, &cost->metric, error));
+    LODE_TRY(choose_source(&gathering, options, error));
+    lode_status status = list_profiles(&gathering, options, error);
+    if (status == LODE_OK)
+        status = gather(&gathering, options, error);
+    free(gathering.profiles);
+    if (status == LODE_OK)
+        complete(cost, gathering.inclusive);
+    return status;
+}
+
+lode_status lode_cost_make(lode_cost **out, const lode_database *db, lode_error *error)
+{
+    lode_cost *cost = calloc(1, sizeof *cost);
+    LODE_TRY_ALLOC(cost, error);
+    cost->db = db;
+    cost->tree = &db->tree;
+    cost->inclusive = calloc(db->tree.count, sizeof *cost->inclusive);
+    cost->own = calloc(db->tree.count, sizeof *cost->own);
+    if (cost->inclusive && cost->own) {
+        *out = cost;
+        return LODE_OK;
+    }
+    lode_cost_free(cost);
+    return lode_fail_memory(error);
+}
+
+lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lode_cost_options *given,
+                              lode_error *error)
+{
+    lode_cost_options options = LODE_COST_OPTIONS_INIT;
+    lode_cost *cost = NULL;
+    *out = NULL;
+    LODE_TRY(lode_options_take(&options, given, error));
+    LODE_TRY(lode_cost_make(&cost, db, error));
+    lode_status status = compute(cost, &options, error);
+    if (status == LODE_OK)
+        *out = cost;
+    else
+        lode_cost_free(cost);
+    return status;
+}
+
+void lode_cost_free(lode_cost *cost)
+{
+    if (cost == NULL)
+        return;
+    free(cost->inclusive);
+    free(cost->own);
+    free(cost);
+}
+
+LODE_GETTER(const lode_metric *, lode_cost_metric, lode_cost, metric);
+LODE_GETTER(const lode_database *, lode_cost_database, lode_cost, db);
+
+double lode_cost_total(const lode_cost *cost)
+{
+    return cost->inclusive[0];
+}
+
+double lode_cost_inclusive(const lode_cost *cost, const lode_context *context)
+{
+    return cost->inclusive[context->index];
+}
+
+double lode_cost_own(const lode_cost *cost, const lode_context *context)
+{
+    return cost->own[context->index];
+}
+
+LODE_GETTER(uint32_t, lode_cost_profiles, lode_cost, profiles);
+LODE_GETTER(uint64_t, lode_cost_unlisted_contexts, lode_cost, unlisted_contexts);
+LODE_GETTER(uint64_t, lode_cost_unlisted_values, lode_cost, unlisted_values);
+LODE_GETTER(uint64_t, lode_cost_samples, lode_cost, samples);
+LODE_GETTER(double, lode_cost_idle, lode_cost, idle);
+
+lode_status lode_cost_table(lode_table **out, const lode_cost *cost, lode_error *error)
+{
+    const struct lode_column_spec specs[] = {
+        {.name = "inclusive", .type = LODE_COLUMN_F64, .array = cost->inclusive},
+        {.name = "exclusive", .type = LODE_COLUMN_F64, .array = cost->own},
+    };
+    struct lode_rows rows = {.count = cost->tree->count, .owner = LODE_OWNER_STORE};
+    return lode_table_make(out, &rows, specs, 2, error);
+}
+
+const lode_context *lode_cost_context(const lode_cost *cost, uint32_t id)
+{
+    if (cost->db)
+        return lode_database_context(cost->db, id);
+    /* Contexts of a call tree are numbered as they are stored. */
+    return id < cost->tree->count && cost->tree->nodes[id].id == id ? &cost->tree->nodes[id] : NULL;
+}

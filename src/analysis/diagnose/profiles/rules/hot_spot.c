@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hot-spot: one function of the program has much of the time itself. Not a fault. */
+#include "analysis/diagnose/profiles/facts.h"
+
+#include <lode/name.h>
+
+#define HOT_MIN 0.20
+
+static lode_status run(struct lode_diagnosis *d, lode_error *error)
+{
+    struct hot hot;
+    char loop[200] = "";
+    LODE_TRY(lode_diagnose_hot(d, &hot, error));
+    double share = hot.holder ? hot.cost / d->run.total : 0;
+    if (share - lode_diagnose_share_error(d, share) <= HOT_MIN)
+        return LODE_OK;
+    struct draft draft = {.statement = {.id = "hot-spot", .confidence = LODE_SURE, .context = hot.holder}};
+    const char *name = lode_diagnose_name_of(d, hot.holder);
+    const char *words[] = {"tree", "--callers", name, NULL};
+    if (hot.loop)
+        lode_context_label(hot.loop, loop, sizeof loop);
+    draft.statement.function = name;
+    draft.statement.text = lode_diagnose_say(d, "%s has %.1f%% +- %.1f%% of the time itself%s%s.", name,
+                                             100 * share, 100 * lode_diagnose_share_error(d, share),
+                                             hot.loop ? ", most of it in the " : "", loop);
+    lode_diagnose_set_command(
+        lode_diagnose_add_evidence(&draft,
+                                   lode_diagnose_say(d, "%s of %s", lode_diagnose_amount(d, hot.cost),
+                                                     lode_diagnose_amount(d, d->run.total)),
+                                   hot.cost, lode_metric_name(d->run.metric)),
+        words);
+    return lode_diagnose_add_statement(d, &draft, error);
+}
+
+const struct lode_diagnose_rule lode_diagnose_profile_rule_hot_spot = {
+    "hot-spot", "a function of the program has more than 20% of the time itself",
+    1u << NEED_METRIC | 1u << NEED_SAMPLES | 1u << NEED_ONE_RUN | 1u << NEED_NAMES, run};

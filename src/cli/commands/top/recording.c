@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/shared/recording.h"
+
+#include "options/filter.h"
+#include "output/report.h"
+#include "stores/damage.h"
+#include "stores/rec_session.h"
+#include "text/label.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define OFF_CPU_SIZE (NUMBER_SIZE + 80)
+
+enum {
+    COLUMN_ERRORS = 4, /* text: only if there are some */
+    COLUMN_COUNT = 22,
+    NEIGHBOUR_COLUMN_COUNT = 8
+};
+
+static const out_column all_columns[COLUMN_COUNT] = {
+    {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},
+    {"self_percent", "%", OUT_PERCENT, OUT_ALWAYS},
+    {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},
+    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},
+    {"errors", "Errors", OUT_INTEGER, OUT_ALWAYS},
+    {"mean_ns", "Mean", OUT_REAL, OUT_IF_WIDE},
+    {"min_ns", "", OUT_TIME, OUT_DATA_ONLY},
+    {"p50_ns", "", OUT_TIME, OUT_DATA_ONLY},
+    {"p95_ns", "", OUT_TIME, OUT_DATA_ONLY},
+    {"p99_ns", "p99", OUT_TIME, OUT_IF_WIDE},
+    {"max_ns", "Max", OUT_TIME, OUT_IF_WIDE},
+    {"deviation_ns", "", OUT_REAL, OUT_DATA_ONLY},
+    {"location", "Location", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"tail", "Module", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"name", "Function", OUT_STRING, OUT_ALWAYS},
+    {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
+    {"module", "", OUT_STRING, OUT_DATA_ONLY},
+    {"offset", "", OUT_ADDRESS, OUT_DATA_ONLY},
+    {"file", "", OUT_STRING, OUT_DATA_ONLY},
+    {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"functions", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"kind", "", OUT_STRING, OUT_DATA_ONLY},
+};
+
+static const char *tail_of(const lode_module *module)
+{
+    return module ? lode_path_tail(lode_module_path(module)) : NULL;
+}
+
+/* What names the function beyond its label. */
+static void identity_cells(out *o, const lode_function *function)
+{
+    const lode_module *module = lode_function_module(function);
+    out_cell_text(o, lode_function_name(function));
+    out_cell_text(o, path_of_module(module));
+    out_cell_u64_if(o, module != NULL, lode_function_offset(function));
+}
+
+static void write_row(out *o, const lode_call_row *row, double whole, int names, label *l)
+{
+    const lode_function *function = row->function;
+    out_row(o, STYLE_PLAIN);
+    out_cell_u64(o, row->self);
+    out_cell_share(o, (double)row->self, whole);
+    out_cell_u64(o, row->total);
+    out_cell_u64(o, row->calls);
+    out_cell_u64(o, row->errors);
+    out_cell_real(o, row->mean);
+    out_cell_u64(o, row->min);
+    out_cell_u64(o, row->p50);
+    out_cell_u64(o, row->p95);
+    out_cell_u64(o, row->p99);
+    out_cell_u64(o, row->max);
+    out_cell_real(o, row->deviation);
+    out_cell_text(o, label_place(l, row->file, row->line));
+    out_cell_text(o, tail_of(row->module));
+    out_cell_text(o, label_name(l, function, names));
+    if (row->functions == 1) {
+        identity_cells(o, function);
+    } else {
+        out_cell_none(o);
+        out_cell_text(o, path_of_module(row->module));
+        out_cell_none(o);
+    }
+    out_cell_text(o, path_of_file(row->file));
+    out_cell_u64_if(o, row->line != 0, row->line);
+    out_cell_u64(o, row->functions);
+    out_cell_text(o, lode_kind_name((int)lode_kind_of_function(function)));
+    out_row_end(o);
+}
+
+/* What the calls of all tracks add up to. */
+typedef struct top_sum {
+    uint64_t calls, errors, total; /* the total is also that of all self times */
+    uint64_t out;                  /* off-CPU */
+} top_sum;
+
+static top_sum add_up(const lode_calls *calls)
+{
+    top_sum sum = {0};
+    for (uint32_t i = 0; i < lode_calls_track_count(calls); i++) {
+        sum.calls += lode_calls_track(calls, i)->calls;
+        sum.errors += lode_calls_track(calls, i)->errors;
+        sum.total += lode_calls_track(calls, i)->total;
+        sum.out += lode_calls_track(calls, i)->out;
+    }
+    return sum;
+}
+
+/* What off-CPU time counts as. */
+static void say_off_cpu(char text[OFF_CPU_SIZE], const rec_session *s, uint64_t off_cpu)
+{
+    char time[NUMBER_SIZE];
+    format_duration(time, off_cpu);
+    text[0] = '\0';
+    if (off_cpu && s->is_running)
+        snprintf(text, OFF_CPU_SIZE, " of running time, and were off-CPU for %s", time);
+    else if (off_cpu && s->slice.no_sched)
+        snprintf(text, OFF_CPU_SIZE, ", %s of it off-CPU (--sched shows where)", time);
+}
+
+static void say_heading(out *o, const rec_session *s, const top_sum *sum)
+{
+    char time[NUMBER_SIZE], errors[NUMBER_SIZE], tracks[2 * NUMBER_SIZE], off_cpu[OFF_CPU_SIZE];
+    format_duration(time, sum->total);
+    format_count(errors, sum->errors);
+    rec_say_tracks(tracks, sizeof tracks, s);
+    rec_write_slice(o, s);
+    out_fact_u64(o, "total_ns", sum->total);
+    out_fact_u64(o, "calls", sum->calls);
+    out_fact_u64(o, "errors", sum->errors);
+    out_fact_u64(o, "off_cpu_ns", sum->out);
+    say_off_cpu(off_cpu, s, sum->out);
+    if (sum->errors)
+        out_say(o, "%s in %s took %s%s; %s ended with an error\n", COUNTED(sum->calls, "call", "calls"),
+                tracks, time, off_cpu, errors);
+    else
+        out_say(o, "%s in %s took %s%s\n", COUNTED(sum->calls, "call", "calls"), tracks, time, off_cpu);
+}
+
+/* The column that the rows are sorted by is shown. */
+static void show_sorted(out_column columns[COLUMN_COUNT], lode_calls_sort sort)
+{
+    static const struct {
+        lode_calls_sort sort;
+        const char *key, *title;
+    } sorted[] = {{LODE_CALLS_BY_MEAN, "mean_ns", "Mean"}, {LODE_CALLS_BY_MIN, "min_ns", "Min"},
+                  {LODE_CALLS_BY_P50, "p50_ns", "p50"},    {LODE_CALLS_BY_P95, "p95_ns", "p95"},
+                  {LODE_CALLS_BY_P99, "p99_ns", "p99"},    {LODE_CALLS_BY_MAX, "max_ns", "Max"}};
+    for (size_t i = 0; i < sizeof sorted / sizeof *sorted; i++)
+        for (int k = 0; k < COLUMN_COUNT; k++) {
+            if (sorted[i].sort != sort || strcmp(columns[k].key, sorted[i].key) != 0)
+                continue;
+            columns[k].title = sorted[i].title;
+            columns[k].visibility = OUT_ALWAYS;
+        }
+}
+
+static void print_calls(out *o, rec_session *s, const rec_rows *rows, lode_calls_sort sort)
+{
+    top_sum sum = add_up(rows->calls);
+    label l = {0};
+    out_column columns[COLUMN_COUNT];
+    memcpy(columns, all_columns, sizeof columns);
+    columns[COLUMN_ERRORS].visibility = sum.errors ? OUT_ALWAYS : OUT_DATA_ONLY;
+    show_sorted(columns, sort);
+    size_t count = rows->count;
+    size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
+    out_begin(o, SCHEMA_TOP_RECORDING, s->path);
+    say_heading(o, s, &sum);
+    out_fact_rows(o, shown, count);
+    out_fact_real(o, "percentile_error", LODE_PERCENTILE_ERROR);
+    out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
+    for (size_t i = 0; i < shown; i++)
+        write_row(o, lode_calls_at(rows->calls, rows->order[i]), (double)sum.total,
+                  names_of_recordings(s->shared->names), &l);
+    out_table_end(o);
+    out_shown(o, shown, count, "rows");
+    filter_say_hidden(o, rows->hidden);
+    if (count == 0)
+        out_say(o, "No calls.");
+    damage_write(o);
+    out_end(o);
+    label_free(&l);
+}
+
+static int print_top(out *o, rec_session *s, const top_settings *settings)
+{
+    rec_rows rows;
+    lode_calls_options options = rec_calls_options(s);
+    options.sort = settings->sort;
+    options.merge = !settings->is_by_symbol;
+    options.names = name_form(names_of_recordings(s->shared->names));
+    options.filter = settings->filter;
+    int status = rec_compute_calls(s, &options, &rows);
+    if (status == EXIT_DONE)
+        print_calls(o, s, &rows, settings->sort);
+    rec_free_rows(&rows);
+    return status;
+}
+
+static const out_column neighbour_columns[NEIGHBOUR_COLUMN_COUNT] = {
+    {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},  {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},
+    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},  {"tail", "Module", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"name", "Function", OUT_STRING, OUT_ALWAYS}, {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
+    {"module", "", OUT_STRING, OUT_DATA_ONLY},    {"offset", "", OUT_ADDRESS, OUT_DATA_ONLY},
+};
+
+static void write_neighbour(out *o, const lode_neighbour_row *row, int names, label *l)
+{
+    out_row(o, STYLE_PLAIN);
+    out_cell_u64(o, row->total);
+    out_cell_u64(o, row->self);
+    out_cell_u64(o, row->calls);
+    out_cell_text(o, row->function ? tail_of(lode_function_module(row->function)) : NULL);
+    out_cell_text(o, row->function ? label_name(l, row->function, names) : "(outermost calls)");
+    if (row->function) {
+        identity_cells(o, row->function);
+    } else {
+        out_cell_none(o);
+        out_cell_none(o);
+        out_cell_none(o);
+    }
+    out_row_end(o);
+}
+
+/* What was typed, and how many functions it means. */
+typedef struct asked_name {
+    const char *text;
+    size_t functions;
+} asked_name;
+
+static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows, const asked_name *name,
+                             lode_neighbour which)
+{
+    label l = {0};
+    size_t count = lode_neighbours_count(rows);
+    size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
+    const char *word = which == LODE_CALLERS ? "callers" : "callees";
+    out_begin(o, SCHEMA_TOP_NEIGHBOURS, s->path);
+    rec_write_slice(o, s);
+    out_fact_text(o, word, name->text);
+    out_fact_rows(o, shown, count);
+    if (which == LODE_CALLERS)
+        out_say(o, "Callers of '%s'\n", name->text);
+    else
+        out_say(o, "Callees of '%s'\n", name->text);
+    out_table(o, OUT_MAIN, "rows", neighbour_columns, NEIGHBOUR_COLUMN_COUNT, UNIT_NANOSECONDS);
+    for (size_t i = 0; i < shown; i++)
+        write_neighbour(o, lode_neighbours_at(rows, i), names_of_recordings(s->shared->names), &l);
+    out_table_end(o);
+    out_shown(o, shown, count, "rows");
+    if (name->functions > 1)
+        out_say(o, "%s '%s'", COUNTED(name->functions, "function matches", "functions match"), name->text);
+    if (count == 0)
+        out_say(o, "No recorded callees.");
+    damage_write(o);
+    out_end(o);
+    label_free(&l);
+}
+
+static int find_neighbours(out *o, rec_session *s, const char *name, lode_neighbour which)
+{
+    lode_matches *matches = NULL;
+    lode_neighbours *rows = NULL;
+    lode_error error = {0};
+    int result = EXIT_DONE;
+    const lode_calltree *tree = rec_calltree(s);
+    if (!tree)
+        return EXIT_TROUBLE;
+    lode_status status = lode_matches_find(&matches, lode_calltree_cost(tree), name,
+                                           name_form(names_of_recordings(s->shared->names)), &error);
+    if (status == LODE_OK)
+        status = lode_neighbours_of(&rows, tree, matches, which, &error);
+    if (status != LODE_OK)
+        result = rec_error(s, &error);
+    else
+        print_neighbours(o, s, rows, &(asked_name){name, lode_matches_count(matches)}, which);
+    lode_neighbours_free(rows);
+    lode_matches_free(matches);
+    return result;
+}
+
+int top_recording(const invocation *call, const top_settings *settings)
+{
+    rec_session s;
+    int status = rec_open_slice(&s, call->operands[0], call->shared);
+    if (status == EXIT_DONE && settings->callers)
+        status = find_neighbours(call->out, &s, settings->callers, LODE_CALLERS);
+    else if (status == EXIT_DONE && settings->callees)
+        status = find_neighbours(call->out, &s, settings->callees, LODE_CALLEES);
+    else if (status == EXIT_DONE)
+        status = print_top(call->out, &s, settings);
+    rec_close(&s);
+    return status;
+}

@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-#include "statistic.h"
-
-#include <stddef.h>
-
-const char *const statistic_choices[] = {"sum", "median", "min", "max", NULL};

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The events of a location: calls with their arguments, results and attributes, and metrics. */
+#include "base/error.h"
+#include "export/timelines/otf2.h"
+#include <stdio.h>
+
+enum {
+    MEMBERS_MAX = 64, /* of a metric */
+    /* Of a location: memory must not grow with values. */
+    TEXTS_MAX = 1024,
+    TEXT_BYTES = 256
+};
+
+/* A call that is open. */
+struct level {
+    uint32_t region;
+    uint32_t mark; /* where its attributes begin in `held` */
+};
+
+struct value {
+    uint32_t attribute;
+    OTF2_Type type;
+    OTF2_AttributeValue value;
+};
+
+struct location {
+    struct otf2_location *written;
+    OTF2_EvtWriter *writer;
+    OTF2_AttributeList *list;
+    uint64_t time;
+    bool is_ready;
+    uint32_t *regions; /* by index of the frame: number plus 1 */
+    size_t region_capacity;
+    struct lode_array used;                 /* frames, by number */
+    struct lode_strings texts[OTF2_TABLES]; /* but for regions */
+    struct lode_array levels, held;
+    struct lode_wire text;
+    struct lode_arguments arguments;
+    uint64_t lost_texts, lost_instants;
+};
+
+/* ---- numbers of the location ---- */
+
+static bool grow_regions(struct location *location, uint32_t index)
+{
+    size_t capacity = 2 * ((size_t)index + 32);
+    uint32_t *regions = realloc(location->regions, capacity * sizeof *regions);
+    if (regions == NULL)
+        return false;
+    memset(regions + location->region_capacity, 0, (capacity - location->region_capacity) * sizeof *regions);
+    location->regions = regions;
+    location->region_capacity = capacity;
+    return true;
+}
+
+/* LODE_NO_NUMBER if out of memory. */
+static uint32_t region_of(struct location *location, const lode_function *frame)
+{
+    if (frame->index >= location->region_capacity && !grow_regions(location, frame->index))
+        return LODE_NO_NUMBER;
+    uint32_t *number = &location->regions[frame->index];
+    if (*number == 0) {
+        const lode_function **used = lode_array_push(&location->used);
+        if (used == NULL)
+            return LODE_NO_NUMBER;
+        *used = frame;
+        *number = (uint32_t)location->used.count;
+    }
+    return *number - 1;
+}
+
+/* The number of the text from `from` on, which is cut off; LODE_NO_NUMBER: none, or failed. */
+static uint32_t take_text(struct location *location, unsigned table, size_t from)
+{
+    struct lode_strings *texts = &location->texts[table];
+    struct lode_wire *text = &location->text;
+    uint32_t number = LODE_NO_NUMBER;
+    wire_raw(text, "", 1);
+    if (!text->failed) {
+        const char *string = (const char *)text->bytes + from;
+        number = lode_strings_find(texts, string);
+        if (number == LODE_NO_NUMBER && texts->items.count >= TEXTS_MAX)
+            location->lost_texts++;
+        else if (number == LODE_NO_NUMBER && !lode_strings_put(texts, string, &number))
+            text->failed = true;
+    }
+    text->count = from;
+    return number;
+}
+
+static char kind_of(const lode_argument *argument)
+{
+    switch (argument->kind) {
+    case LODE_VALUE_SIGNED:
+    case LODE_VALUE_CHANGE:
+    case LODE_VALUE_AUTO:
+        return OTF2_IS_SIGNED;
+    case LODE_VALUE_UNSIGNED:
+    case LODE_VALUE_HEX:
+    case LODE_VALUE_OCTAL:
+        return OTF2_IS_UNSIGNED;
+    case LODE_VALUE_POINTER:
+        return argument->label ? OTF2_IS_TEXT : OTF2_IS_UNSIGNED;
+    case LODE_VALUE_REAL:
+        return OTF2_IS_REAL;
+    case LODE_VALUE_CHARACTER:
+    case LODE_VALUE_TEXT:
+    case LODE_VALUE_ENUM:
+    case LODE_VALUE_BYTES:
+    case LODE_VALUE_STRUCTURE:
+        break;
+    }
+    return OTF2_IS_TEXT;
+}
+
+/* ---- attributes ---- */
+
+/* A long text is cut at a character. */
+static uint32_t value_text(struct location *location, const lode_argument *argument)
+{
+    struct lode_wire *text = &location->text;
+    size_t from = text->count;
+    lode_wire_argument(text, argument);
+    if (!text->failed && text->count - from > TEXT_BYTES) {
+        text->count = from + TEXT_BYTES;
+        while (text->count > from && (text->bytes[text->count] & 0xC0) == 0x80)
+            text->count--;
+        location->lost_texts++;
+    }
+    return take_text(location, OTF2_STRINGS, from);
+}
+
+/* An attribute for the end of the innermost call, or for the event that is next. */
+static void hold(struct location *location, const char *key, size_t length, const lode_argument *argument)
+{
+    char kind = kind_of(argument);
+    struct value value = {.type = lode_otf2_type(kind)};
+    size_t from = location->text.count;
+    wire_raw(&location->text, &kind, 1);
+    lode_wire_clean(&location->text, key, length);
+    value.attribute = take_text(location, OTF2_ATTRIBUTES, from);
+    if (kind == OTF2_IS_SIGNED)
+        value.value.int64 = argument->signed_value;
+    else if (kind == OTF2_IS_UNSIGNED)
+        value.value.uint64 = argument->unsigned_value;
+    else if (kind == OTF2_IS_REAL)
+        value.value.float64 = argument->real;
+    else
+        value.value.stringRef = value_text(location, argument);
+    bool is_whole = value.attribute != LODE_NO_NUMBER &&
+                    (kind != OTF2_IS_TEXT || value.value.stringRef != LODE_NO_NUMBER);
+    struct value *held = is_whole ? lode_array_push(&location->held) : NULL;
+    if (held)
+        *held = value;
+    else if (is_whole)
+        location->text.failed = true;
+}
+
+static void hold_number(struct location *location, const char *key, uint64_t number)
+{
+    lode_argument argument = {.kind = LODE_VALUE_UNSIGNED, .unsigned_value = number};
+    hold(location, key, strlen(key), &argument);
+}
+
+static void hold_all(struct location *location, const char *unnamed, bool is_numbered)
+{
+    const struct lode_arguments *arguments = &location->arguments;
+    for (size_t i = 0; i < arguments->count; i++) {
+        char name[64];
+        const char *key = arguments->items[i].name;
+        if (key[0] == '\0') {
+            snprintf(name, sizeof name, is_numbered ? "%s%zu" : "%s", unnamed, i + 1);
+            key = name;
+        }
+        hold(location, key, strlen(key), &arguments->items[i]);
+    }
+}
+
+/* The attributes from `mark` on; NULL: none. A key that comes twice has its last value. */
+static OTF2_AttributeList *list_from(struct location *location, size_t mark)
+{
+    const struct value *values = location->held.items;
+    if (location->held.count == mark)
+        return NULL;
+    for (size_t i = location->held.count; i-- > mark;)
+        if (!OTF2_AttributeList_TestAttributeByID(location->list, values[i].attribute))
+            OTF2_AttributeList_AddAttribute(location->list, values[i].attribute, values[i].type,
+                                            values[i].value);
+    location->held.count = mark;
+    return location->list;
+}
+
+/* ---- calls ---- */
+
+static lode_status arguments_of(const struct otf2 *self, struct location *location, uint32_t track,
+                                const lode_event *event, lode_error *error)
+{
+    location->arguments.count = 0;
+    if (!self->has_values || event->data_size == 0)
+        return LODE_OK;
+    return lode_tracks_arguments(self->tracks, track, event, &location->arguments, error);
+}
+
+static void hold_request(const struct otf2 *self, struct location *location, uint32_t track)
+{
+    const char *id = lode_recording_track(self->job->recording, track)->id;
+    lode_argument value = {.name = "", .kind = LODE_VALUE_TEXT, .bytes = id, .length = strlen(id)};
+    if (id[0])
+        hold(location, "request", strlen("request"), &value);
+}
+
+/* Holds what a call has when it begins, and when it ends. */
+static lode_status hold_begin(const struct otf2 *self, struct location *location, uint32_t track,
+                              const lode_event *event, lode_error *error)
+{
+    LODE_TRY(arguments_of(self, location, track, event, error));
+    hold_all(location, "arg", true);
+    if (self->has_requests && location->levels.count == 0)
+        hold_request(self, location, track);
+    if (event->flags & LODE_EVENT_PREEMPTED && event->kind == LODE_EVENT_SCHED_OUT)
+        hold_number(location, "preempted", 1);
+    return LODE_OK;
+}
+
+static lode_status hold_end(const struct otf2 *self, struct location *location, uint32_t track,
+                            const lode_event *event, lode_error *error)
+{
+    LODE_TRY(arguments_of(self, location, track, event, error));
+    hold_all(location, "result", false);
+    if (event->flags & LODE_EVENT_FAILED && event->kind == LODE_EVENT_LEAVE)
+        hold_number(location, "error", 1);
+    return LODE_OK;
+}
+
+/* Whether the event of a call may have values; most have none. */
+static inline bool may_have_values(const struct otf2 *self, const lode_event *event)
+{
+    return self->has_values && (event->data_size > 0 || event->flags > 0 || self->has_requests);
+}
+
+static lode_status begin_call(const struct otf2 *self, struct location *location, uint32_t track,
+                              const lode_event *event, lode_error *error)
+{
+    uint32_t mark = (uint32_t)location->held.count;
+    uint32_t region = region_of(location, event->function);
+    LODE_TRY_ALLOC(region != LODE_NO_NUMBER, error);
+    if (may_have_values(self, event))
+        LODE_TRY(hold_begin(self, location, track, event, error));
+    struct level *level = lode_array_push(&location->levels);
+    LODE_TRY_ALLOC(level, error);
+    *level = (struct level){region, mark};
+    return lode_otf2_check(
+        OTF2_EvtWriter_Enter(location->writer, list_from(location, mark), location->time, region),
+        "write an event", error);
+}
+
+static lode_status end_call(const struct otf2 *self, struct location *location, uint32_t track,
+                            const lode_event *event, lode_error *error)
+{
+    if (location->levels.count == 0)
+        return LODE_OK;
+    struct level level = *LODE_ARRAY_AT(&location->levels, struct level, location->levels.count - 1);
+    lode_array_pop(&location->levels);
+    if (may_have_values(self, event))
+        LODE_TRY(hold_end(self, location, track, event, error));
+    return lode_otf2_check(
+        OTF2_EvtWriter_Leave(location->writer, list_from(location, level.mark), location->time, level.region),
+        "write an event", error);
+}
+
+/* ---- what happens in calls ---- */
+
+/* Numbers with names are a metric: its text is the event, then each member. */
+static lode_status put_metric(struct location *location, const char *name, lode_error *error)
+{
+    const struct lode_arguments *arguments = &location->arguments;
+    OTF2_Type types[MEMBERS_MAX];
+    OTF2_MetricValue values[MEMBERS_MAX];
+    size_t count = arguments->count < MEMBERS_MAX ? arguments->count : MEMBERS_MAX;
+    size_t from = location->text.count;
+    lode_wire_clean(&location->text, name, strlen(name));
+    for (size_t i = 0; i < count; i++) {
+        const lode_argument *argument = &arguments->items[i];
+        char kind = kind_of(argument);
+        wire_raw(&location->text, OTF2_MEMBER, 1);
+        wire_raw(&location->text, &kind, 1);
+        lode_wire_clean(&location->text, argument->name, strlen(argument->name));
+        types[i] = lode_otf2_type(kind);
+        if (kind == OTF2_IS_REAL)
+            values[i].floating_point = argument->real;
+        else
+            values[i].signed_int = argument->signed_value; /* or the unsigned one: the same bits */
+    }
+    uint32_t metric = take_text(location, OTF2_METRICS, from);
+    if (metric == LODE_NO_NUMBER)
+        return LODE_OK;
+    return lode_otf2_check(
+        OTF2_EvtWriter_Metric(location->writer, NULL, location->time, metric, (uint8_t)count, types, values),
+        "write an event", error);
+}
+
+/* An attribute of the innermost call, whose end will have it. */
+static void hold_attribute(struct location *location, const char *name)
+{
+    const struct lode_arguments *arguments = &location->arguments;
+    if (arguments->count == 1)
+        hold(location, name, strlen(name), &arguments->items[0]);
+    if (arguments->count < 2)
+        return;
+    /* The key is a value too. */
+    struct lode_wire key = {0};
+    lode_wire_argument(&key, &arguments->items[0]);
+    if (key.failed)
+        location->text.failed = true;
+    else
+        hold(location, (const char *)key.bytes, key.count, &arguments->items[1]);
+    wire_free(&key);
+}
+
+/* Classes and messages of an exception and of its causes; frames are many texts. */
+static void hold_exception(struct location *location)
+{
+    struct lode_thrown thrown = {0};
+    while (lode_thrown_next(&thrown, &location->arguments)) {
+        char key[64];
+        int length = snprintf(key, sizeof key, "exception %s", thrown.key);
+        if (thrown.value)
+            hold(location, key, (size_t)length, thrown.value);
+    }
+}
+
+static lode_status put_happening(const struct otf2 *self, struct location *location, uint32_t track,
+                                 const lode_event *event, lode_error *error)
+{
+    const lode_recording *recording = self->job->recording;
+    const char *name = lode_event_name(recording, event);
+    lode_instant kind = lode_event_instant(recording, event);
+    bool is_in_call = location->levels.count > 0;
+    LODE_TRY(arguments_of(self, location, track, event, error));
+    if (kind == LODE_INSTANT_ATTRIBUTE && is_in_call)
+        hold_attribute(location, name);
+    else if (kind == LODE_INSTANT_NUMBERS && is_in_call)
+        hold_all(location, name, true);
+    else if (kind == LODE_INSTANT_EXCEPTION && is_in_call)
+        hold_exception(location);
+    else if (kind == LODE_INSTANT_OTHER && lode_arguments_are_numbers(&location->arguments))
+        return put_metric(location, name, error);
+    else
+        location->lost_instants++;
+    return LODE_OK;
+}
+
+static lode_status put(const struct otf2 *self, struct location *location, uint32_t track,
+                       const lode_event *event, lode_error *error)
+{
+    switch (event->kind) {
+    case LODE_EVENT_ENTER:
+    case LODE_EVENT_SCHED_OUT:
+        return begin_call(self, location, track, event, error);
+    case LODE_EVENT_LEAVE:
+    case LODE_EVENT_SCHED_IN:
+        return end_call(self, location, track, event, error);
+    case LODE_EVENT_LOST:
+        location->lost_instants++;
+        return LODE_OK;
+    default:
+        return put_happening(self, location, track, event, error);
+    }
+}
+
+/* ---- the encoder ---- */
+
+static lode_status begin(void *user, void *state, const struct lode_line *line, struct lode_wire *out,
+                         lode_error *error)
+{
+    const struct otf2 *self = user;
+    struct location *location = state;
+    (void)out;
+    if (!location->is_ready) {
+        lode_array_init(&location->used, sizeof(const lode_function *), UINT32_MAX - 1);
+        lode_array_init(&location->levels, sizeof(struct level), UINT32_MAX);
+        lode_array_init(&location->held, sizeof(struct value), UINT32_MAX);
+        location->list = OTF2_AttributeList_New();
+        location->is_ready = true;
+        LODE_TRY_ALLOC(location->list, error);
+    }
+    for (unsigned i = 0; i < OTF2_TABLES; i++)
+        lode_strings_init(&location->texts[i]);
+    location->written = &self->locations[line->index];
+    location->time = 0;
+    location->writer = OTF2_Archive_GetEvtWriter(self->archive, line->index);
+    if (location->writer == NULL)
+        return lode_fail(error, LODE_ERR_IO, NULL, LODE_NO_OFFSET, "libotf2 cannot write a location");
+    return LODE_OK;
+}
+
+static lode_status take(void *user, void *state, const struct lode_line *line, uint32_t track,
+                        const lode_event *events, size_t count, struct lode_wire *out, lode_error *error)
+{
+    struct location *location = state;
+    (void)line, (void)out;
+    for (size_t i = 0; i < count; i++) {
+        /* The writer refuses times that fall. */
+        location->time = events[i].time > location->time ? events[i].time : location->time;
+        LODE_TRY(put(user, location, track, &events[i], error));
+    }
+    return location->text.failed ? lode_fail_memory(error) : LODE_OK;
+}
+
+/* Shared numbers of what the location used. */
+static bool share(struct otf2 *self, struct location *location, unsigned table)
+{
+    struct otf2_location *written = location->written;
+    size_t count = table == OTF2_REGIONS ? location->used.count : location->texts[table].items.count;
+    uint32_t *numbers = malloc((count ? count : 1) * sizeof *numbers);
+    if (numbers == NULL)
+        return false;
+    written->numbers[table] = numbers;
+    written->counts[table] = (uint32_t)count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (table != OTF2_REGIONS) {
+            const char *text = lode_strings_at(&location->texts[table], i);
+            if (!lode_strings_put(&self->texts[table], text, &numbers[i]))
+                return false;
+            continue;
+        }
+        const lode_function *frame = *LODE_ARRAY_AT(&location->used, const lode_function *, i);
+        numbers[i] = frame->index;
+        if (frame->index >= self->frame_capacity) {
+            size_t capacity = 2 * ((size_t)frame->index + 32);
+            const lode_function **frames = realloc(self->frames, capacity * sizeof *frames);
+            if (frames == NULL)
+                return false;
+            self->frames = frames;
+            self->frame_capacity = capacity;
+        }
+        self->frames[frame->index] = frame;
+    }
+    return true;
+}
+
+/* Makes the state ready for another line; memory stays. */
+static void forget(struct location *location)
+{
+    for (size_t i = 0; i < location->used.count; i++)
+        location->regions[(*LODE_ARRAY_AT(&location->used, const lode_function *, i))->index] = 0;
+    location->used.count = location->levels.count = location->held.count = 0;
+    for (unsigned i = 0; i < OTF2_TABLES; i++)
+        lode_strings_free(&location->texts[i]);
+    location->written = NULL;
+    location->writer = NULL;
+}
+
+static lode_status end(void *user, void *state, const struct lode_line *line, struct lode_wire *out,
+                       lode_error *error)
+{
+    struct otf2 *self = user;
+    struct location *location = state;
+    bool is_shared = true;
+    (void)line, (void)out;
+    LODE_TRY(lode_otf2_check(OTF2_EvtWriter_GetNumberOfEvents(location->writer, &location->written->events),
+                             "count events", error));
+    OTF2_EvtWriter *writer = location->writer;
+    location->writer = NULL;
+    LODE_TRY(lode_otf2_check(OTF2_Archive_CloseEvtWriter(self->archive, writer), "close a location", error));
+    pthread_mutex_lock(&self->lock);
+    for (unsigned i = 0; i < OTF2_TABLES; i++)
+        is_shared = is_shared && share(self, location, i);
+    pthread_mutex_unlock(&self->lock);
+    LODE_TRY_ALLOC(is_shared, error);
+    atomic_fetch_add(&self->lost_texts, location->lost_texts);
+    atomic_fetch_add(&self->lost_instants, location->lost_instants);
+    location->lost_texts = location->lost_instants = 0;
+    forget(location);
+    return LODE_OK;
+}
+
+static void close(void *user, void *state)
+{
+    const struct otf2 *self = user;
+    struct location *location = state;
+    if (location->writer)
+        OTF2_Archive_CloseEvtWriter(self->archive, location->writer);
+    if (location->written)
+        forget(location);
+    if (location->list)
+        OTF2_AttributeList_Delete(location->list);
+    free(location->regions);
+    lode_array_free(&location->used);
+    lode_array_free(&location->levels);
+    lode_array_free(&location->held);
+    wire_free(&location->text);
+    free(location->arguments.items);
+}
+
+static lode_status progress(void *user, uint64_t done, uint64_t total, lode_error *error)
+{
+    struct otf2 *self = user;
+    (void)total;
+    return lode_progress_add(&self->progress, done - self->progress.done, error);
+}
+
+lode_status lode_otf2_write_events(struct otf2 *self, lode_error *error)
+{
+    struct lode_encoder encoder = {.alternates = true,
+                                   .state_size = sizeof(struct location),
+                                   .user = self,
+                                   .begin = begin,
+                                   .take = take,
+                                   .end = end,
+                                   .close = close,
+                                   .progress = progress};
+    struct lode_tracks_counts counts;
+    LODE_TRY(lode_tracks_run(self->tracks, &encoder, &counts, error));
+    return lode_tracks_report(self->job, &counts, error);
+}

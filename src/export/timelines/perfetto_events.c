@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The events of a line as packets of its sequence: calls, instants, counters and samples. */
+#include "base/error.h"
+#include "export/timelines/perfetto.h"
+#include <stdio.h>
+
+enum {
+    PACKET_MAX = 64 /* bytes of a packet of a call that has nothing but a known name */
+};
+
+static uint64_t counter_uuid(const struct lode_line *line, uint32_t number)
+{
+    return ((uint64_t)line->index + 1) << 33 | number;
+}
+
+static lode_status arguments_of(const struct perfetto *self, struct sequence *sequence, uint32_t track,
+                                const lode_event *event, lode_error *error)
+{
+    sequence->arguments.count = 0;
+    sequence->more.count = 0;
+    if (!self->has_values)
+        return LODE_OK;
+    return lode_tracks_arguments(self->tracks, track, event, &sequence->arguments, error);
+}
+
+/* Writes a number at `at`. Most have one or two bytes, unpredictably: no branch depends on it. */
+static inline uint8_t *put_short(uint8_t *at, uint64_t value)
+{
+    if (value >= 1 << 14)
+        return wire_put_varint(at, value);
+    unsigned has_more = value >= 1 << 7;
+    at[0] = (uint8_t)(value | has_more << 7);
+    at[1] = (uint8_t)(value >> 7);
+    return at + 1 + has_more;
+}
+
+/*
+ * Writes calls as long as they have nothing but a known name, as most, and returns how many. Calls
+ * begin and end unpredictably, so no branch depends on that: both kinds of packets are the same but
+ * for the type and the name, which is always written, and then counted or not.
+ */
+static size_t put_plain(const struct perfetto *self, struct sequence *sequence, const lode_event *events,
+                        size_t count, struct lode_wire *out)
+{
+    const uint32_t lowest = self->has_requests, levels = LEVELS_MAX - lowest;
+    const size_t suffix = sequence->suffix_size;
+    uint32_t depth = sequence->depth;
+    uint64_t time = sequence->time;
+    size_t done = 0;
+    if (sequence->hidden + sequence->held.count + sequence->interned.count > 0 ||
+        !wire_reserve(out, count * PACKET_MAX))
+        return 0;
+    uint8_t *at = out->bytes + out->count;
+    for (const lode_event *event = events; done < count; event++, done++) {
+        uint32_t is_end = event->kind, level = depth - is_end;
+        if (event->kind > LODE_EVENT_LEAVE || event->flags > 0 || event->data_size > 0 ||
+            level - lowest >= levels || event->function->index >= sequence->id_capacity)
+            break;
+        uint32_t id = sequence->ids[event->function->index];
+        if (id == 0)
+            break;
+        uint8_t *packet = at;
+        packet[0] = TRACE_PACKET << 3 | WIRE_BYTES;
+        packet[2] = PACKET_TIMESTAMP << 3 | WIRE_VARINT;
+        at = put_short(packet + 3, event->time - time);
+        memcpy(at, sequence->suffix, sizeof sequence->suffix);
+        at += suffix;
+        at[0] = PACKET_TRACK_EVENT << 3 | WIRE_BYTES;
+        at[2] = EVENT_TYPE << 3 | WIRE_VARINT;
+        at[3] = (uint8_t)(TYPE_BEGIN + is_end);
+        at[4] = EVENT_NAME_ID << 3 | WIRE_VARINT;
+        size_t size = 2 + (size_t)(put_short(at + 5, id) - (at + 4)) * (1 - is_end);
+        at[1] = (uint8_t)size;
+        at += 2 + size;
+        packet[1] = (uint8_t)(at - packet - 2);
+        sequence->marks[level] = 0;
+        depth = level + 1 - is_end;
+        time = event->time;
+    }
+    sequence->depth = depth;
+    sequence->time = time;
+    out->count = (size_t)(at - out->bytes);
+    return done;
+}
+
+static lode_status begin_call(struct perfetto *self, struct sequence *sequence, uint32_t track,
+                              const lode_event *event, struct lode_wire *out, lode_error *error)
+{
+    if (sequence->depth >= LEVELS_MAX) {
+        sequence->hidden++;
+        sequence->cut++;
+        return LODE_OK;
+    }
+    bool is_off = event->kind == LODE_EVENT_SCHED_OUT,
+         is_request = self->has_requests && sequence->depth == 0;
+    uint32_t id = lode_perfetto_name_id(self, sequence, event->function);
+    LODE_TRY_ALLOC(id > 0, error);
+    sequence->marks[sequence->depth++] = sequence->held.count;
+    LODE_TRY(arguments_of(self, sequence, track, event, error));
+    lode_perfetto_annotate_all(sequence, "arg", &sequence->more);
+    if (is_request && self->has_values) {
+        const lode_track *known = lode_recording_track(self->job->recording, track);
+        if (known->id[0])
+            lode_perfetto_annotate_text(sequence, "request", known->id, &sequence->more);
+    }
+    if (is_off) {
+        lode_perfetto_categorize(sequence, CATEGORY_SCHED, "sched");
+        if (event->flags & LODE_EVENT_PREEMPTED)
+            lode_perfetto_annotate_flag(sequence, "preempted", &sequence->more);
+    }
+    lode_perfetto_put_event(sequence, event->time, TYPE_BEGIN, id, is_off ? CATEGORY_SCHED : 0, out);
+    return LODE_OK;
+}
+
+static lode_status end_call(struct perfetto *self, struct sequence *sequence, uint32_t track,
+                            const lode_event *event, struct lode_wire *out, lode_error *error)
+{
+    if (sequence->hidden > 0) {
+        sequence->hidden--;
+        return LODE_OK;
+    }
+    if (sequence->depth == 0)
+        return LODE_OK;
+    size_t mark = sequence->marks[--sequence->depth];
+    bool has_failed = (event->flags & LODE_EVENT_FAILED) != 0 && event->kind == LODE_EVENT_LEAVE;
+    LODE_TRY(arguments_of(self, sequence, track, event, error));
+    if (sequence->held.count > mark)
+        wire_raw(&sequence->more, sequence->held.bytes + mark, sequence->held.count - mark);
+    sequence->held.count = mark;
+    lode_perfetto_annotate_all(sequence, "result", &sequence->more);
+    if (has_failed && self->has_values)
+        lode_perfetto_annotate_flag(sequence, "error", &sequence->more);
+    lode_perfetto_put_event(sequence, event->time, TYPE_END, 0, 0, out);
+    return LODE_OK;
+}
+
+/* Each number is a counter track below the thread's. */
+static void put_counter(struct sequence *sequence, const struct lode_line *line, const char *event,
+                        const lode_argument *value, uint64_t time, struct lode_wire *out)
+{
+    char name[256];
+    bool is_new;
+    snprintf(name, sizeof name, "%s %s", event, value->name);
+    uint32_t number = lode_perfetto_text_number(&sequence->counters, name, &is_new);
+    if (number == 0)
+        return;
+    uint64_t uuid = counter_uuid(line, number);
+    if (is_new) {
+        size_t packet = lode_perfetto_begin_packet(sequence, time, out);
+        size_t track = wire_begin(out, PACKET_TRACK_DESCRIPTOR);
+        sequence->text.count = 0;
+        lode_wire_clean(&sequence->text, name, strlen(name));
+        wire_uint(out, TRACK_UUID, uuid);
+        wire_bytes(out, TRACK_NAME, sequence->text.bytes, sequence->text.count);
+        wire_uint(out, TRACK_PARENT, sequence->uuid);
+        wire_bytes(out, TRACK_COUNTER, NULL, 0);
+        wire_end(out, track);
+        wire_end(out, packet);
+    }
+    sequence->more.count = 0;
+    wire_uint(&sequence->more, EVENT_TRACK_UUID, uuid);
+    if (value->kind == LODE_VALUE_REAL)
+        wire_double(&sequence->more, EVENT_DOUBLE_VALUE, value->real);
+    else
+        wire_int(&sequence->more, EVENT_COUNTER_VALUE, value->signed_value);
+    lode_perfetto_put_event(sequence, time, TYPE_COUNTER, 0, 0, out);
+}
+
+/* Something happened: an instant with its values; numbers are counters too. */
+static void put_instant(struct sequence *sequence, const struct lode_line *line, const char *name,
+                        uint64_t time, struct lode_wire *out)
+{
+    lode_perfetto_annotate_all(sequence, "arg", &sequence->more);
+    lode_perfetto_categorize(sequence, CATEGORY_EVENT, "event");
+    uint32_t id = lode_perfetto_instant_id(sequence, name);
+    lode_perfetto_put_event(sequence, time, TYPE_INSTANT, id, CATEGORY_EVENT, out);
+    if (!lode_arguments_are_numbers(&sequence->arguments))
+        return;
+    for (size_t i = 0; i < sequence->arguments.count; i++)
+        put_counter(sequence, line, name, &sequence->arguments.items[i], time, out);
+}
+
+/* An attribute of the innermost call, whose end will have it. */
+static void hold_attribute(struct sequence *sequence, const char *name)
+{
+    const struct lode_arguments *arguments = &sequence->arguments;
+    if (sequence->depth == 0 || sequence->hidden > 0 || arguments->count == 0)
+        return;
+    if (arguments->count == 1) {
+        lode_perfetto_annotate(sequence, name, strlen(name), &arguments->items[0], &sequence->held);
+        return;
+    }
+    /* The key is a value too. */
+    sequence->more.count = 0;
+    lode_wire_argument(&sequence->more, &arguments->items[0]);
+    lode_perfetto_annotate(sequence, (const char *)sequence->more.bytes, sequence->more.count,
+                           &arguments->items[1], &sequence->held);
+}
+
+static lode_status put_happening(struct perfetto *self, struct sequence *sequence,
+                                 const struct lode_line *line, uint32_t track, const lode_event *event,
+                                 struct lode_wire *out, lode_error *error)
+{
+    const lode_recording *recording = self->job->recording;
+    LODE_TRY(arguments_of(self, sequence, track, event, error));
+    const char *name = lode_event_name(recording, event);
+    switch (lode_event_instant(recording, event)) {
+    case LODE_INSTANT_ATTRIBUTE:
+        hold_attribute(sequence, name);
+        break;
+    case LODE_INSTANT_NUMBERS:
+        if (sequence->depth > 0 && sequence->hidden == 0)
+            lode_perfetto_annotate_all(sequence, name, &sequence->held);
+        break;
+    case LODE_INSTANT_EXCEPTION:
+        lode_perfetto_categorize(sequence, CATEGORY_ERROR, "error");
+        lode_perfetto_annotate_exception(sequence, &sequence->more);
+        lode_perfetto_put_event(sequence, event->time, TYPE_INSTANT,
+                                lode_perfetto_instant_id(sequence, "exception"), CATEGORY_ERROR, out);
+        break;
+    case LODE_INSTANT_OTHER:
+        put_instant(sequence, line, name, event->time, out);
+        break;
+    }
+    return LODE_OK;
+}
+
+static void put_loss(struct sequence *sequence, const lode_event *event, struct lode_wire *out)
+{
+    lode_argument count = {.name = "records", .kind = LODE_VALUE_UNSIGNED, .unsigned_value = event->id};
+    sequence->more.count = 0;
+    if (event->id > 0)
+        lode_perfetto_annotate(sequence, "records", 7, &count, &sequence->more);
+    lode_perfetto_categorize(sequence, CATEGORY_EVENT, "event");
+    uint32_t id = lode_perfetto_instant_id(sequence, "records lost");
+    lode_perfetto_put_event(sequence, event->time, TYPE_INSTANT, id, CATEGORY_EVENT, out);
+}
+
+/* ---- samples ---- */
+
+/* The id of a frame of a call stack. 0 if out of memory. */
+static uint32_t sample_frame(struct perfetto *self, struct sequence *sequence, const lode_function *frame)
+{
+    bool added;
+    uint32_t *id =
+        lode_map_add(&sequence->frames, frame->index, (uint32_t)sequence->frames.count + 1, &added);
+    const struct lode_frame_name *name = id && added ? lode_tracks_name(self->tracks, frame) : NULL;
+    if (id == NULL || (added && name == NULL))
+        return 0;
+    if (added) {
+        lode_perfetto_intern(sequence, INTERNED_FUNCTION_NAMES, *id, name->text, name->length);
+        size_t entry = wire_begin(&sequence->interned, INTERNED_FRAMES);
+        wire_uint(&sequence->interned, INTERNED_ID, *id);
+        wire_uint(&sequence->interned, FRAME_FUNCTION_ID, *id);
+        wire_end(&sequence->interned, entry);
+    }
+    return *id;
+}
+
+/* Defines a call stack: its frames, the outermost first, which are collected from the other end. */
+static bool put_callstack(struct perfetto *self, struct sequence *sequence, uint32_t stack, uint32_t id)
+{
+    uint32_t ids[LEVELS_MAX], count = 0;
+    while (stack > 0 && count < LEVELS_MAX) {
+        ids[count] = sample_frame(self, sequence, lode_tracks_stack(self->tracks, stack, &stack));
+        if (ids[count++] == 0)
+            return false;
+    }
+    size_t entry = wire_begin(&sequence->interned, INTERNED_CALLSTACKS);
+    wire_uint(&sequence->interned, INTERNED_ID, id);
+    while (count > 0)
+        wire_uint(&sequence->interned, CALLSTACK_FRAME_IDS, ids[--count]);
+    wire_end(&sequence->interned, entry);
+    return true;
+}
+
+static lode_status put_sample(struct perfetto *self, struct sequence *sequence, const struct lode_line *line,
+                              const lode_event *event, struct lode_wire *out, lode_error *error)
+{
+    bool added;
+    uint32_t *id = lode_map_add(&sequence->stacks, event->id, (uint32_t)sequence->stacks.count + 1, &added);
+    LODE_TRY_ALLOC(id, error);
+    if (added)
+        LODE_TRY_ALLOC(put_callstack(self, sequence, (uint32_t)event->id, *id), error);
+    size_t packet = lode_perfetto_begin_packet(sequence, event->time, out);
+    size_t sample = wire_begin(out, PACKET_PERF_SAMPLE);
+    wire_int(out, SAMPLE_PID, lode_tracks_process(self->tracks, line->process)->pid);
+    wire_int(out, SAMPLE_TID, line->tid);
+    wire_uint(out, SAMPLE_CALLSTACK_ID, *id);
+    wire_end(out, sample);
+    wire_end(out, packet);
+    return LODE_OK;
+}
+
+/* ---- all of them ---- */
+
+static lode_status put(struct perfetto *self, struct sequence *sequence, const struct lode_line *line,
+                       uint32_t track, const lode_event *event, struct lode_wire *out, lode_error *error)
+{
+    switch (event->kind) {
+    case LODE_EVENT_ENTER:
+    case LODE_EVENT_SCHED_OUT:
+        return begin_call(self, sequence, track, event, out, error);
+    case LODE_EVENT_LEAVE:
+    case LODE_EVENT_SCHED_IN:
+        return end_call(self, sequence, track, event, out, error);
+    case LODE_EVENT_LOST:
+        put_loss(sequence, event, out);
+        return LODE_OK;
+    default:
+        if (self->has_samples)
+            return put_sample(self, sequence, line, event, out, error);
+        return put_happening(self, sequence, line, track, event, out, error);
+    }
+}
+
+/* ---- the encoder ---- */
+
+static lode_status begin(void *user, void *state, const struct lode_line *line, struct lode_wire *out,
+                         lode_error *error)
+{
+    const struct perfetto *self = user;
+    struct sequence *sequence = state;
+    (void)out, (void)error;
+    if (sequence->used.item_size == 0) {
+        lode_array_init(&sequence->used, sizeof(uint32_t), SIZE_MAX);
+        lode_strings_init(&sequence->texts);
+        lode_strings_init(&sequence->keys);
+        lode_strings_init(&sequence->counters);
+        lode_map_init(&sequence->frames);
+        lode_map_init(&sequence->stacks);
+    }
+    sequence->uuid = perfetto_thread_uuid(self, line);
+    uint8_t *at = sequence->suffix;
+    *at++ = PACKET_SEQUENCE_ID << 3 | WIRE_VARINT;
+    at = wire_put_varint(at, (uint64_t)line->index + 1);
+    *at++ = PACKET_SEQUENCE_FLAGS << 3 | WIRE_VARINT;
+    *at++ = NEEDS_STATE;
+    sequence->suffix_size = (uint8_t)(at - sequence->suffix);
+    return LODE_OK;
+}
+
+static lode_status take(void *user, void *state, const struct lode_line *line, uint32_t track,
+                        const lode_event *events, size_t count, struct lode_wire *out, lode_error *error)
+{
+    struct perfetto *self = user;
+    struct sequence *sequence = state;
+    if (!sequence->has_begun)
+        lode_perfetto_begin_sequence(self, sequence, events[0].time, out);
+    for (size_t i = 0; i < count; i++) {
+        i += put_plain(self, sequence, events + i, count - i, out);
+        if (i < count)
+            LODE_TRY(put(self, sequence, line, track, &events[i], out, error));
+    }
+    bool failed =
+        sequence->interned.failed || sequence->held.failed || sequence->text.failed || sequence->more.failed;
+    return failed ? lode_fail_memory(error) : LODE_OK;
+}
+
+/* Makes the state ready for another line; memory stays. */
+static lode_status end(void *user, void *state, const struct lode_line *line, struct lode_wire *out,
+                       lode_error *error)
+{
+    struct perfetto *self = user;
+    struct sequence *sequence = state;
+    (void)line, (void)out, (void)error;
+    for (size_t i = 0; i < sequence->used.count; i++)
+        sequence->ids[*LODE_ARRAY_AT(&sequence->used, uint32_t, i)] = 0;
+    sequence->used.count = 0;
+    sequence->next_id = 0;
+    lode_strings_free(&sequence->texts);
+    lode_strings_free(&sequence->keys);
+    lode_strings_free(&sequence->counters);
+    lode_strings_init(&sequence->texts);
+    lode_strings_init(&sequence->keys);
+    lode_strings_init(&sequence->counters);
+    lode_map_clear(&sequence->frames);
+    lode_map_clear(&sequence->stacks);
+    sequence->has_begun = false;
+    sequence->categories = 0;
+    sequence->interned.count = sequence->held.count = 0;
+    sequence->depth = sequence->hidden = 0;
+    atomic_fetch_add(&self->cut, sequence->cut);
+    sequence->cut = 0;
+    return LODE_OK;
+}
+
+static void close(void *user, void *state)
+{
+    struct sequence *sequence = state;
+    (void)user;
+    free(sequence->ids);
+    lode_array_free(&sequence->used);
+    if (sequence->used.item_size > 0) {
+        lode_strings_free(&sequence->texts);
+        lode_strings_free(&sequence->keys);
+        lode_strings_free(&sequence->counters);
+        lode_map_free(&sequence->frames);
+        lode_map_free(&sequence->stacks);
+    }
+    wire_free(&sequence->interned);
+    wire_free(&sequence->held);
+    wire_free(&sequence->text);
+    wire_free(&sequence->more);
+    free(sequence->arguments.items);
+}
+
+static lode_status write(void *user, const void *bytes, size_t size, lode_error *error)
+{
+    struct perfetto *self = user;
+    return lode_export_write(self->job->file, bytes, size, error);
+}
+
+static lode_status progress(void *user, uint64_t done, uint64_t total, lode_error *error)
+{
+    struct perfetto *self = user;
+    (void)total;
+    return lode_progress_add(&self->progress, done - self->progress.done, error);
+}
+
+lode_status lode_perfetto_write_events(struct perfetto *self, struct lode_tracks_counts *counts,
+                                       lode_error *error)
+{
+    struct lode_encoder encoder = {.alternates = true,
+                                   .wants_samples = self->has_samples,
+                                   .state_size = sizeof(struct sequence),
+                                   .user = self,
+                                   .begin = begin,
+                                   .take = take,
+                                   .end = end,
+                                   .close = close,
+                                   .write = write,
+                                   .progress = progress};
+    return lode_tracks_run(self->tracks, &encoder, counts, error);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/hpcrun/read/wire.h"
+
+#include "base/io/bytes.h"
+
+#define GET_u8(p)     get_u8(p)
+#define GET_u16(p)    get_u16be(p)
+#define GET_u32(p)    get_u32be(p)
+#define GET_u64(p)    get_u64be(p)
+#define PUT_u8(p, x)  put_u8(p, x)
+#define PUT_u16(p, x) put_u16be(p, x)
+#define PUT_u32(p, x) put_u32be(p, x)
+#define PUT_u64(p, x) put_u64be(p, x)
+
+#define TABLE(table)                                                                                         \
+    void lode_hpcrun_read_##table(struct hpcrun_##table *out, const uint8_t *bytes)                          \
+    {
+#define FIELD(table, offset, type, name) out->name = GET_##type(bytes + (offset));
+#define END(table, size)                 }
+#include "format/hpcrun/read/wire.def"
+
+#define TABLE(table)                                                                                         \
+    void lode_hpcrun_write_##table(const struct hpcrun_##table *in, uint8_t *bytes)                          \
+    {
+#define FIELD(table, offset, type, name) PUT_##type(bytes + (offset), in->name);
+#define END(table, size)                 }
+#include "format/hpcrun/read/wire.def"
+
+#define TABLE(table)                     {#table, 1, 0, NULL, NULL},
+#define FIELD(table, offset, type, name) {#table, 0, offset, #type, #name},
+#define END(table, size)                 {#table, 0, size, NULL, NULL},
+const struct wire_field lode_hpcrun_fields[] = {
+#include "format/hpcrun/read/wire.def"
+};
+const size_t lode_hpcrun_field_count = sizeof lode_hpcrun_fields / sizeof *lode_hpcrun_fields;

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names and lines of a binary, as a process of its own finds them: src/symbols. Whatever a binary
+ * makes of that process, here is an answer that was checked, or none.
+ */
+#ifndef LODE_FORMAT_HPCRUN_BINARY_H
+#define LODE_FORMAT_HPCRUN_BINARY_H
+
+#include "base/memory/blob.h"
+#include "format/hpcrun/scopes/binary_protocol.h"
+#include "format/hpcrun/scopes/structure.h"
+
+enum {
+    BINARY_MEGABYTES = 2048, /* of the process */
+    BINARY_SECONDS = 60,     /* of its processor time */
+    BINARY_WHY_SIZE = 128
+};
+
+#define BINARY_NOT_ELF "not an ELF file" /* an answer that is no finding */
+
+struct binary_request {
+    const char *program; /* the path of lode-symbols */
+    int binary, debug;   /* open files; debug is -1: what the binary itself has */
+    bool symbols_only;   /* without debug information */
+    const uint64_t *offsets;
+    uint32_t count;
+};
+
+/* What the process said. */
+struct binary_reply {
+    struct hpcstruct_module module; /* a range for each offset that has an answer */
+    struct lode_strings strings;
+    bool has_debug;
+    bool is_partial; /* some debug information is in further files, which are not read */
+    uint8_t build_id[SYMBOLS_BUILD_ID_MOST];
+    size_t build_id_size;
+    struct lode_blob link;     /* the name of a file with debug information, and a NUL; or empty */
+    char why[BINARY_WHY_SIZE]; /* if LODE_END */
+};
+
+/* LODE_END: no answer, and why. Free the reply in every case. */
+lode_status lode_binary_ask(struct binary_reply *reply, const struct binary_request *request,
+                            lode_error *error);
+void lode_binary_free(struct binary_reply *reply);
+
+/* Checks and takes what a process wrote; false: it is not what it should be, or out of memory. */
+bool lode_binary_parse(struct binary_reply *reply, struct lode_range bytes, const uint64_t *offsets,
+                       uint32_t count);
+void lode_binary_init(struct binary_reply *reply);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Binaries as the last provider: functions, inlined functions and lines of debug information, and
+ * symbols. There are no loops: those need the analysis of hpcstruct.
+ */
+#include "format/hpcrun/scopes/binary.h"
+#include "format/hpcrun/scopes/kernel.h"
+#include "format/hpcrun/scopes/module_file.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum {
+    DEBUG_SIZE_MOST = 100 << 20
+};
+
+#define DEBUG_ROOT "/usr/lib/debug"
+
+struct asking {
+    const struct hpcrun_asking *all;
+    const struct hpcrun_question *question;
+    struct hpcrun_module_file file;
+    struct binary_request request;
+    uint64_t size_most;
+    lode_error *error;
+};
+
+/* ---- files with debug information ---- */
+
+/* Opens a candidate, which is absolute; -1 if there is none, or it is too large. */
+static int open_candidate(const struct asking *asking, const char *path)
+{
+    struct hpcrun_module_file file;
+    int fd = -1;
+    if (!lode_module_file_find(&file, asking->all, path, NULL))
+        return -1;
+    if (file.size < asking->size_most) {
+        fd = file.fd;
+        file.fd = -1;
+    }
+    lode_module_file_close(&file);
+    return fd;
+}
+
+/* In the directory of the binary; `path` is relative to that. */
+static int open_near(const struct asking *asking, const char *path)
+{
+    struct lode_regular file;
+    char whole[PATH_MAX];
+    const char *slash = strrchr(asking->file.path, '/');
+    int length = slash ? (int)(slash - asking->file.path) + 1 : 0;
+    int size = snprintf(whole, sizeof whole, "%.*s%s", length, asking->file.path, path);
+    if (size <= 0 || (size_t)size >= sizeof whole ||
+        lode_regular_open(&file, asking->file.directory, whole, NULL) != LODE_OK)
+        return -1;
+    if ((uint64_t)file.about.st_size >= asking->size_most)
+        lode_regular_close(&file);
+    return file.fd;
+}
+
+static int open_by_id(const struct asking *asking, const struct binary_reply *reply)
+{
+    char path[sizeof DEBUG_ROOT + (size_t)2 * SYMBOLS_BUILD_ID_MOST + 32];
+    int used = snprintf(path, sizeof path, "%s/.build-id/", DEBUG_ROOT);
+    if (reply->build_id_size < 2)
+        return -1;
+    for (size_t i = 0; i < reply->build_id_size; i++)
+        used += snprintf(path + used, sizeof path - (size_t)used, "%02x%s", reply->build_id[i],
+                         i == 0 ? "/" : "");
+    snprintf(path + used, sizeof path - (size_t)used, ".debug");
+    return open_candidate(asking, path);
+}
+
+static int open_by_link(const struct asking *asking, const struct binary_reply *reply)
+{
+    const char *link = (const char *)reply->link.bytes, *slash = strrchr(asking->file.path, '/');
+    char path[2 * PATH_MAX];
+    if (link[0] == '/')
+        return open_candidate(asking, link);
+    if (!lode_is_beneath(link))
+        return -1;
+    int fd = open_near(asking, link);
+    snprintf(path, sizeof path, ".debug/%s", link);
+    fd = fd < 0 ? open_near(asking, path) : fd;
+    int length = slash ? (int)(slash - asking->file.path) : 0;
+    snprintf(path, sizeof path, DEBUG_ROOT "/%.*s/%s", length, asking->file.path, link);
+    return fd < 0 && !asking->file.is_beneath ? open_candidate(asking, path) : fd;
+}
+
+/* The file with the debug information of a binary that has none; -1: there is none. */
+static int find_debug(const struct asking *asking, const struct binary_reply *reply)
+{
+    int fd = open_by_id(asking, reply);
+    return fd < 0 && reply->link.size > 1 ? open_by_link(asking, reply) : fd;
+}
+
+/* ---- asking ---- */
+
+static lode_status note(const struct asking *asking, const char *why)
+{
+    return lode_report_add(asking->all->report, HPCRUN_RULE_BINARY_UNREAD, asking->question->path,
+                           LODE_NO_OFFSET, "%s", why);
+}
+
+/* Asks with the file that has the debug information; the reply stays as it is if that fails. */
+static lode_status ask_beside(struct asking *asking, struct binary_reply *reply)
+{
+    struct binary_reply better;
+    asking->request.debug = find_debug(asking, reply);
+    if (asking->request.debug < 0)
+        return LODE_OK;
+    lode_status status = lode_binary_ask(&better, &asking->request, asking->error);
+    close(asking->request.debug);
+    asking->request.debug = -1;
+    if (status == LODE_END)
+        status = note(asking, better.why);
+    else if (status == LODE_OK && !better.has_debug)
+        status = note(asking, "the file with its debug information is of another binary, or has none");
+    else if (status == LODE_OK) {
+        struct binary_reply swapped = *reply;
+        *reply = better;
+        better = swapped;
+        /* They refer to themselves. */
+        reply->module.strings = &reply->strings;
+    }
+    lode_binary_free(&better);
+    return status;
+}
+
+/* Debug information, and symbols; if that fails, symbols. */
+static lode_status ask_all(struct asking *asking, struct binary_reply *reply)
+{
+    asking->request.symbols_only = asking->file.size >= asking->size_most;
+    lode_status status = lode_binary_ask(reply, &asking->request, asking->error);
+    if (status == LODE_OK && !reply->has_debug && !asking->request.symbols_only)
+        return ask_beside(asking, reply);
+    if (status != LODE_END || strcmp(reply->why, BINARY_NOT_ELF) == 0)
+        return status;
+    LODE_TRY(note(asking, reply->why));
+    if (asking->request.symbols_only)
+        return LODE_END;
+    asking->request.symbols_only = true;
+    lode_binary_free(reply);
+    return lode_binary_ask(reply, &asking->request, asking->error);
+}
+
+/* Names and lines that are there are used. */
+static lode_status note_partial(const struct asking *asking, const struct binary_reply *reply)
+{
+    return reply->is_partial
+               ? note(asking,
+                      "a part of its debug information is in further files, which are not read: split "
+                      "DWARF (.dwo, .dwp), or dwz")
+               : LODE_OK;
+}
+
+static lode_status ask_binary(struct hpcrun_scopes *scopes, uint32_t number, struct asking *asking)
+{
+    struct binary_reply reply;
+    asking->request.binary = asking->file.fd;
+    lode_status status = ask_all(asking, &reply);
+    if (status == LODE_OK)
+        status = note_partial(asking, &reply);
+    if (status == LODE_OK)
+        status =
+            lode_hpcrun_answer(scopes, number, &(struct hpcrun_answer){.code = &reply.module}, asking->error);
+    lode_binary_free(&reply);
+    return status == LODE_END ? LODE_OK : status;
+}
+
+lode_status lode_hpcrun_ask_binaries(struct hpcrun_scopes *scopes, const struct hpcrun_asking *all,
+                                     lode_error *error)
+{
+    for (uint32_t i = 0; i < scopes->questions.count && all->binaries.program; i++) {
+        const struct hpcrun_question *question = LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i);
+        struct asking asking = {.all = all, .question = question, .error = error};
+        char kernel[PATH_MAX];
+        if (question->is_complete || lode_kernel_file(question->path, kernel, sizeof kernel) ||
+            !lode_module_file_find(&asking.file, all, question->path, question->directory))
+            continue;
+        asking.size_most = all->binaries.debug_size_most ? all->binaries.debug_size_most : DEBUG_SIZE_MOST;
+        asking.request = (struct binary_request){.program = all->binaries.program,
+                                                 .debug = -1,
+                                                 .offsets = question->offsets,
+                                                 .count = question->count};
+        lode_status status = ask_binary(scopes, i, &asking);
+        lode_module_file_close(&asking.file);
+        LODE_TRY(status);
+    }
+    return LODE_OK;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A recording in memory: tracks, functions, and the format's access to events in files. */
+#ifndef LODE_MODEL_RECORDING_H
+#define LODE_MODEL_RECORDING_H
+
+#include "base/io/watch.h"
+#include "base/memory/arena.h"
+#include "model/database/context.h"
+#include "model/names/functions.h"
+#include "model/recording/checkpoints.h"
+#include <lode/event.h>
+
+/* Operations of a format. All but close and those of a cursor are thread-safe. */
+struct lode_recording_ops {
+    lode_status (*track_interval)(const lode_recording *recording, uint32_t track, uint64_t *begin,
+                                  uint64_t *end, lode_error *error);
+    lode_status (*cursor_open)(lode_cursor **out, const lode_recording *recording, uint32_t track,
+                               const lode_cursor_options *options, lode_error *error);
+    lode_status (*cursor_next)(lode_cursor *cursor, const lode_event **events, size_t *count,
+                               lode_error *error);
+    void (*cursor_close)(lode_cursor *cursor);
+    /*
+     * Moves a cursor, as if it had been opened with this time as `from`: cheap where times rise
+     * from call to call. NULL: it cannot be moved.
+     */
+    lode_status (*cursor_seek)(lode_cursor *cursor, uint64_t time, lode_error *error);
+    /*
+     * Where the next record is, and a new cursor that begins there, at the first record that is not
+     * before a time; nothing is sought. With a checkpoint. NULL: there are none.
+     */
+    uint64_t (*cursor_position)(const lode_cursor *cursor);
+    lode_status (*cursor_resume)(lode_cursor *cursor, uint64_t position, uint64_t time, lode_error *error);
+    lode_status (*arguments)(const lode_recording *recording, uint32_t track, const lode_event *event,
+                             lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);
+    const char *(*event_name)(const lode_recording *recording, uint64_t id);
+    /* For an instant event; NULL: all are LODE_INSTANT_OTHER. */
+    lode_instant (*point)(const lode_recording *recording, uint64_t id);
+    void (*close)(lode_recording *recording);
+};
+
+/* The beginning of a format's cursor. */
+struct lode_cursor {
+    const lode_recording *recording;
+    uint64_t repairs; /* number of findings so far */
+};
+
+struct lode_recording {
+    const struct lode_recording_ops *ops;
+    const char *format;
+    struct lode_watch *watch; /* of its files; NULL if in memory */
+    struct lode_arena arena;  /* of all arrays below */
+    int64_t utc_offset;       /* nanoseconds */
+    lode_fact *facts;
+    size_t fact_count;
+    lode_track *tracks;
+    uint32_t track_count;
+    bool has_requests;
+    struct lode_module *modules;
+    uint32_t module_count;
+    /* Events without a track, chronological. */
+    lode_event *messages;
+    size_t message_count;
+    struct lode_function_table functions; /* grows while cursors read; has its own lock */
+    const lode_recording *functions_of;   /* the owner of the function table; NULL: this one */
+    struct lode_checkpoints *checkpoints; /* of tracks that were read; NULL: none are kept */
+    const lode_rule *rules;               /* of the format, for findings of cursors */
+    size_t rule_count;
+    bool has_sched; /* off-CPU events were recorded, even if there are none */
+};
+
+static inline const struct lode_function_table *recording_functions(const lode_recording *recording)
+{
+    return recording->functions_of ? &recording->functions_of->functions : &recording->functions;
+}
+
+#endif
