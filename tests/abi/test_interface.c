@@ -30,6 +30,25 @@ static void the_version_of_the_headers_is_that_of_the_library(void **state)
                      LODE_VERSION_MAJOR * 10000 + LODE_VERSION_MINOR * 100 + LODE_VERSION_PATCH);
 }
 
+static void errors_are_one_line(void **state)
+{
+    char text[64];
+    lode_error error = {.status = LODE_ERR_CORRUPT, .offset = LODE_NO_OFFSET};
+    (void)state;
+    assert_int_equal(lode_error_text(&error, text, sizeof text), strlen("corrupt"));
+    assert_string_equal(text, "corrupt");
+    snprintf(error.text, sizeof error.text, "the block is cut off");
+    snprintf(error.file, sizeof error.file, "profile.db");
+    lode_error_text(&error, text, sizeof text);
+    assert_string_equal(text, "profile.db: the block is cut off");
+    error.offset = 64;
+    size_t length = lode_error_text(&error, text, sizeof text);
+    assert_string_equal(text, "profile.db at 0x40: the block is cut off");
+    assert_int_equal(lode_error_text(&error, text, 8), length);
+    assert_string_equal(text, "profile");
+    assert_int_equal(lode_error_text(&error, NULL, 0), length);
+}
+
 static void versions_of_libraries_are_cut_at_the_capacity(void **state)
 {
     char whole[64], cut[3] = "..";
@@ -384,6 +403,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_version_of_the_headers_is_that_of_the_library),
+        cmocka_unit_test(errors_are_one_line),
         cmocka_unit_test(versions_of_libraries_are_cut_at_the_capacity),
         cmocka_unit_test(a_store_of_any_kind_is_opened_in_one_pass),
         cmocka_unit_test(a_store_of_a_kind_that_is_not_wanted_is_refused),

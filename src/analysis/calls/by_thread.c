@@ -112,10 +112,7 @@ static lode_status move(struct thread_cursor *cursor, const lode_event **events,
     if (is_inside && slot->shift == 0)
         return LODE_OK;
     if (count > cursor->capacity) {
-        lode_event *grown = realloc(cursor->events, count * sizeof *grown);
-        LODE_TRY_ALLOC(grown, error);
-        cursor->events = grown;
-        cursor->capacity = count;
+        LODE_TRY_ALLOC(LODE_GROW(cursor->events, cursor->capacity, count), error);
     }
     memcpy(cursor->events, *events, count * sizeof **events);
     for (size_t i = 0; i < count; i++) {

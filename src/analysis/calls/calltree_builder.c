@@ -29,13 +29,7 @@ static bool reserve_touched(struct lode_calltree_builder *self)
 {
     if (self->touched_capacity > self->tree.capacity)
         return true;
-    uint32_t capacity = self->tree.capacity + 1;
-    uint32_t *touched = realloc(self->touched, capacity * sizeof *touched);
-    if (touched == NULL)
-        return false;
-    self->touched = touched;
-    self->touched_capacity = capacity;
-    return true;
+    return LODE_GROW(self->touched, self->touched_capacity, self->tree.capacity + 1);
 }
 
 /* Space for CHUNK more calls, and one above the top that may be written. */
@@ -43,13 +37,7 @@ static bool reserve_stack(struct lode_calltree_builder *self)
 {
     if (self->stack_capacity > self->depth + CHUNK + 1)
         return true;
-    size_t capacity = (self->depth + CHUNK) * 2;
-    uint32_t *stack = realloc(self->stack, capacity * sizeof *stack);
-    if (stack == NULL)
-        return false;
-    self->stack = stack;
-    self->stack_capacity = capacity;
-    return true;
+    return LODE_GROW(self->stack, self->stack_capacity, (self->depth + CHUNK) * 2);
 }
 
 static bool reserve_function(struct lode_calltree_builder *self, uint32_t index)

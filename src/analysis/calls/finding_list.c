@@ -86,12 +86,8 @@ static uint32_t *seen_of(struct lode_finding_buffer *buffer, const char *rule)
         if (strcmp(buffer->seen[i].rule, rule) == 0)
             return &buffer->seen[i].count;
     if (buffer->seen_count == buffer->room) {
-        size_t room = buffer->room ? buffer->room * 2 : 16;
-        struct lode_finding_list_count *seen = realloc(buffer->seen, room * sizeof *seen);
-        if (seen == NULL)
+        if (!LODE_GROW(buffer->seen, buffer->room, buffer->room ? buffer->room * 2 : 16))
             return NULL;
-        buffer->seen = seen;
-        buffer->room = room;
     }
     buffer->seen[buffer->seen_count] = (struct lode_finding_list_count){rule, 0};
     return &buffer->seen[buffer->seen_count++].count;

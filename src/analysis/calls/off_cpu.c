@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/calls/off_cpu.h"
 
-#include "base/checked.h"
 #include "base/error.h"
+#include "base/memory/array.h"
 #include <stdlib.h>
 
 void lode_off_cpu_reset(struct lode_off_cpu *self)
@@ -19,17 +19,7 @@ void lode_off_cpu_free(struct lode_off_cpu *self)
 
 static bool reserve(struct lode_off_cpu *self, size_t count)
 {
-    size_t bytes;
-    if (count <= self->capacity)
-        return true;
-    if (!checked_mul_size(count, sizeof *self->items, &bytes))
-        return false;
-    lode_event *items = realloc(self->items, bytes);
-    if (items == NULL)
-        return false;
-    self->items = items;
-    self->capacity = count;
-    return true;
+    return count <= self->capacity || LODE_GROW(self->items, self->capacity, count);
 }
 
 /* Follows the depth; whether there are events of scheduling. Without branches: most have none. */

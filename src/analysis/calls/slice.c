@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/calls/slice.h"
 
-#include "base/checked.h"
 #include "base/error.h"
 #include <stdlib.h>
 #include <string.h>
@@ -75,28 +74,16 @@ static struct waiting *waiting_at(const struct lode_slicer *self, size_t index)
 /* At most one output event per incoming event, waiting event and open call. */
 static bool reserve_out(struct lode_slicer *self, size_t incoming)
 {
-    size_t needed = incoming + self->queue.count + self->frames.count, bytes;
-    if (needed <= self->out.capacity)
-        return true;
-    if (!checked_mul_size(needed, 2 * sizeof *self->out.items, &bytes))
-        return false;
-    lode_event *items = realloc(self->out.items, bytes);
-    if (items == NULL)
-        return false;
-    self->out.items = items;
-    self->out.capacity = 2 * needed;
-    return true;
+    size_t needed = incoming + self->queue.count + self->frames.count;
+    return needed <= self->out.capacity || LODE_GROW(self->out.items, self->out.capacity, 2 * needed);
 }
 
 static bool keep_bytes(struct lode_slicer *self, const void *data, size_t size)
 {
     size_t needed = self->bytes.count + size;
     if (needed > self->bytes.capacity) {
-        unsigned char *items = realloc(self->bytes.items, 2 * needed);
-        if (items == NULL)
+        if (!LODE_GROW(self->bytes.items, self->bytes.capacity, 2 * needed))
             return false;
-        self->bytes.items = items;
-        self->bytes.capacity = 2 * needed;
     }
     if (size > 0)
         memcpy(self->bytes.items + self->bytes.count, data, size);

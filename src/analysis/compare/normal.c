@@ -328,12 +328,8 @@ static bool see_function(struct survey *self, const lode_function *function)
     uint32_t index = function->index;
     if (index >= self->capacity) {
         uint32_t capacity = index < 512 ? 1024 : index <= UINT32_MAX / 2 ? 2 * index : UINT32_MAX;
-        unsigned char *larger = index < UINT32_MAX ? realloc(self->is_seen, capacity) : NULL;
-        if (larger == NULL)
+        if (index == UINT32_MAX || !LODE_GROW_ZEROED(self->is_seen, self->capacity, capacity))
             return false;
-        memset(larger + self->capacity, 0, capacity - self->capacity);
-        self->is_seen = larger;
-        self->capacity = capacity;
     }
     if (self->is_seen[index])
         return true;

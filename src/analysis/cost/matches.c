@@ -70,10 +70,7 @@ static lode_status collect(struct search *self)
         if (!added)
             continue;
         if (result->count == capacity) {
-            capacity = capacity ? 2 * capacity : 16;
-            const lode_context **samples = realloc(result->samples, capacity * sizeof *samples);
-            LODE_TRY_ALLOC(samples, self->error);
-            result->samples = samples;
+            LODE_TRY_ALLOC(LODE_GROW(result->samples, capacity, capacity ? 2 * capacity : 16), self->error);
         }
         result->samples[result->count++] = &self->tree->nodes[i];
     }

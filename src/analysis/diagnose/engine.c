@@ -40,8 +40,8 @@ static void fold(struct draft *cause, const struct draft *symptom)
 {
     for (size_t i = 0; i < symptom->statement.evidence_count && i < 1; i++) {
         const lode_evidence *given = &symptom->evidence[i];
-        lode_evidence *copy = lode_diagnose_add_evidence(cause, given->text, given->value, given->unit);
-        lode_diagnose_set_command(copy, given->command);
+        cause->is_full = lode_diagnose_add_evidence(cause, given->text, given->value, given->unit) == NULL;
+        lode_diagnose_set_command(cause, given->command);
     }
 }
 

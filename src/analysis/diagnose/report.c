@@ -11,16 +11,30 @@ enum {
     TEXT_MAX = 1024
 };
 
-const char *lode_diagnose_say(struct lode_diagnosis *d, const char *format, ...)
+static const char *say(struct lode_diagnosis *d, const char *format, va_list list)
 {
     char text[TEXT_MAX];
-    va_list list;
-    va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
-    va_end(list);
     size_t size = strlen(text) + 1;
     char *copy = lode_arena_alloc(&d->arena, size, 1);
     return copy ? memcpy(copy, text, size) : "";
+}
+
+const char *lode_diagnose_say(struct lode_diagnosis *d, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    const char *text = say(d, format, list);
+    va_end(list);
+    return text;
+}
+
+void lode_diagnose_set_text(struct lode_diagnosis *d, struct draft *draft, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    draft->statement.text = say(d, format, list);
+    va_end(list);
 }
 
 lode_status lode_diagnose_add_note(struct lode_diagnosis *d, const char *id, lode_note_level level,
@@ -51,19 +65,27 @@ lode_evidence *lode_diagnose_add_evidence(struct draft *draft, const char *text,
     return &draft->evidence[count];
 }
 
-void lode_diagnose_set_command(lode_evidence *evidence, const char *const *words)
+void lode_diagnose_show(struct lode_diagnosis *d, struct draft *draft, double value, const char *unit,
+                        const char *format, ...)
 {
-    for (size_t i = 0; evidence && words[i] && i + 1 < LODE_EVIDENCE_WORDS; i++)
+    va_list list;
+    va_start(list, format);
+    draft->is_full = lode_diagnose_add_evidence(draft, say(d, format, list), value, unit) == NULL;
+    va_end(list);
+}
+
+void lode_diagnose_set_command(struct draft *draft, const char *const *words)
+{
+    lode_evidence *evidence = &draft->evidence[draft->statement.evidence_count - 1];
+    for (size_t i = 0; !draft->is_full && words[i] && i + 1 < LODE_EVIDENCE_WORDS; i++)
         evidence->command[i] = words[i];
 }
 
-void lode_diagnose_add_explains(struct draft *draft, const char *id)
+void lode_diagnose_add_explains(struct draft *draft, const char *const *ids)
 {
-    for (size_t i = 0; i < LODE_EXPLAINS_MAX; i++)
-        if (draft->statement.explains[i] == NULL) {
-            draft->statement.explains[i] = id;
-            return;
-        }
+    for (size_t i = 0; i < LODE_EXPLAINS_MAX && *ids; i++)
+        if (draft->statement.explains[i] == NULL)
+            draft->statement.explains[i] = *ids++;
 }
 
 lode_status lode_diagnose_add_statement(struct lode_diagnosis *d, const struct draft *draft,

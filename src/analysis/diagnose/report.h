@@ -56,16 +56,27 @@ struct draft {
     lode_evidence evidence[EVIDENCE_MAX];
     /* In the order of `explains`; their evidence is gone. */
     lode_statement explained[LODE_EXPLAINS_MAX];
+    bool is_full; /* there was no room for the latest evidence */
 };
+
+void lode_diagnose_set_text(struct lode_diagnosis *d, struct draft *draft, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A gain with its 95 % interval; all are cut to 0..1. */
 void lode_diagnose_set_gain_within(struct draft *draft, double gain, double low, double high);
 /* Adds a figure; NULL if there is no room. */
 lode_evidence *lode_diagnose_add_evidence(struct draft *draft, const char *text, double value,
                                           const char *unit);
-/* The words end with NULL. */
-void lode_diagnose_set_command(lode_evidence *evidence, const char *const *words);
-void lode_diagnose_add_explains(struct draft *draft, const char *id);
+/* The same, with a text as lode_diagnose_say makes it. */
+void lode_diagnose_show(struct lode_diagnosis *d, struct draft *draft, double value, const char *unit,
+                        const char *format, ...) __attribute__((format(printf, 5, 6)));
+/* The command that shows the latest evidence; the words end with NULL. */
+void lode_diagnose_set_command(struct draft *draft, const char *const *words);
+#define LODE_SET_COMMAND(draft, ...)                                                                         \
+    lode_diagnose_set_command(draft, (const char *const[]){__VA_ARGS__, NULL})
+void lode_diagnose_add_explains(struct draft *draft, const char *const *ids);
+#define LODE_ADD_EXPLAINS(draft, ...)                                                                        \
+    lode_diagnose_add_explains(draft, (const char *const[]){__VA_ARGS__, NULL})
 lode_status lode_diagnose_add_statement(struct lode_diagnosis *d, const struct draft *draft,
                                         lode_error *error);
 /* The statement of a rule; NULL: there is none. */

@@ -96,13 +96,7 @@ static bool make_room(struct lode_scan *scan, uint32_t index)
     size_t count = scan->verdict_count ? scan->verdict_count : 256;
     while (count <= index)
         count *= 2;
-    unsigned char *verdicts = realloc(scan->verdicts, count);
-    if (verdicts == NULL)
-        return false;
-    memset(verdicts + scan->verdict_count, 0, count - scan->verdict_count);
-    scan->verdicts = verdicts;
-    scan->verdict_count = (uint32_t)count;
-    return true;
+    return LODE_GROW_ZEROED(scan->verdicts, scan->verdict_count, count);
 }
 
 static unsigned char judge(const struct lode_wanted *wanted, const lode_function *function)
@@ -195,11 +189,8 @@ static bool decode(struct lode_scan *scan, const lode_event *event, size_t most,
             *count = wanted;
             return true;
         }
-        lode_argument *arguments = realloc(scan->arguments, wanted * sizeof *arguments);
-        if (arguments == NULL)
+        if (!LODE_GROW(scan->arguments, scan->argument_capacity, wanted))
             return false;
-        scan->arguments = arguments;
-        scan->argument_capacity = wanted;
     }
 }
 

@@ -3,22 +3,13 @@
 #include "analysis/time/raster.h"
 
 #include "base/error.h"
+#include "base/memory/array.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define STRIPE_ROWS 32
 
 /* ---- memory ---- */
-
-static bool grow(void **items, uint32_t before, uint32_t after, size_t item_size)
-{
-    uint8_t *grown = realloc(*items, after * item_size);
-    if (grown == NULL)
-        return false;
-    memset(grown + before * item_size, 0, (after - before) * item_size);
-    *items = grown;
-    return true;
-}
 
 bool lode_raster_reserve(struct lode_raster_tally *tally, uint32_t count)
 {
@@ -27,10 +18,10 @@ bool lode_raster_reserve(struct lode_raster_tally *tally, uint32_t count)
         return true;
     while (after < count)
         after = after > UINT32_MAX / 2 ? UINT32_MAX : after ? after * 2 : count;
-    if (!grow((void **)&tally->bins, before, after, sizeof *tally->bins) ||
-        !grow((void **)&tally->sums, before, after, sizeof *tally->sums) ||
-        !grow((void **)&tally->is_idle, before, after, sizeof *tally->is_idle) ||
-        !grow((void **)&tally->touched, before, after, sizeof *tally->touched))
+    if (!lode_grow(&tally->bins, before, after, sizeof *tally->bins, true) ||
+        !lode_grow(&tally->sums, before, after, sizeof *tally->sums, true) ||
+        !lode_grow(&tally->is_idle, before, after, sizeof *tally->is_idle, true) ||
+        !lode_grow(&tally->touched, before, after, sizeof *tally->touched, true))
         return false;
     tally->capacity = after;
     return true;

@@ -70,13 +70,8 @@ static bool reserve_stack(struct tracer *tracer)
 {
     if (tracer->depth + 1 < tracer->stack_capacity)
         return true;
-    size_t capacity = tracer->stack_capacity ? tracer->stack_capacity * 2 : 64;
-    uint32_t *stack = realloc(tracer->stack, capacity * sizeof *stack);
-    if (stack == NULL)
-        return false;
-    tracer->stack = stack;
-    tracer->stack_capacity = capacity;
-    return true;
+    return LODE_GROW(tracer->stack, tracer->stack_capacity,
+                     tracer->stack_capacity ? tracer->stack_capacity * 2 : 64);
 }
 
 /* ---- cells ---- */

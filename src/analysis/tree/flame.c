@@ -52,13 +52,8 @@ static lode_kind kind_of(struct builder *self, const lode_context *context)
         return lode_kind_of_context(context);
     size_t index = function->index;
     if (index >= self->kind_count) {
-        size_t count = 2 * (index + 1);
-        unsigned char *kinds = realloc(self->kinds, count);
-        if (kinds == NULL)
+        if (!LODE_GROW_ZEROED(self->kinds, self->kind_count, 2 * (index + 1)))
             return lode_kind_of_context(context);
-        memset(kinds + self->kind_count, 0, count - self->kind_count);
-        self->kinds = kinds;
-        self->kind_count = count;
     }
     if (self->kinds[index] == 0)
         self->kinds[index] = (unsigned char)(lode_kind_of_context(context) + 1);

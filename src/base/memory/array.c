@@ -5,6 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool lode_grow(void *items, size_t before, size_t after, size_t item_size, bool is_zeroed)
+{
+    size_t bytes;
+    unsigned char *old, *grown;
+    memcpy(&old, items, sizeof old);
+    if (!checked_mul_size(after, item_size, &bytes) || (grown = realloc(old, bytes)) == NULL)
+        return false;
+    if (is_zeroed && after > before)
+        memset(grown + before * item_size, 0, (after - before) * item_size);
+    memcpy(items, &grown, sizeof grown);
+    return true;
+}
+
 void lode_array_init(struct lode_array *array, size_t item_size, size_t max)
 {
     *array = (struct lode_array){.item_size = item_size, .max = max};
@@ -15,13 +28,10 @@ static bool array_grow(struct lode_array *array)
     size_t capacity = array->capacity ? array->capacity * 2 : 16;
     if (capacity > array->max || capacity < array->capacity)
         capacity = array->max;
-    size_t bytes;
-    if (capacity <= array->count || !checked_mul_size(capacity, array->item_size, &bytes))
+    if (capacity <= array->count)
         return false;
-    void *items = realloc(array->items, bytes);
-    if (items == NULL)
+    if (!lode_grow(&array->items, array->capacity, capacity, array->item_size, false))
         return false;
-    array->items = items;
     array->capacity = capacity;
     return true;
 }

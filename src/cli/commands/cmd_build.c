@@ -182,9 +182,9 @@ static void write_sources(out *o, const lode_build_sources *sources)
 {
     source_file_counts counts = count_sources(sources);
     for (size_t i = 0; i < SOURCE_REASONS; i++)
-        out_fact_u64(o, counts.copied[i].key, counts.copied[i].count);
+        OUT_FIELDS(o, counts.copied[i].key, counts.copied[i].count);
     for (size_t i = 0; i < SOURCE_REASONS; i++)
-        out_fact_u64(o, counts.others[i].key, counts.others[i].count);
+        OUT_FIELDS(o, counts.others[i].key, counts.others[i].count);
 }
 
 /* ---- what it took ---- */
@@ -222,7 +222,7 @@ static void write_quantities(out *o, const lode_build_result *r)
         else
             format_count(text, quantities[i].value);
         out_entry(o, quantities[i].label, "%s", text);
-        out_fact_u64(o, quantities[i].key, quantities[i].value);
+        OUT_FIELDS(o, quantities[i].key, quantities[i].value);
     }
 }
 
@@ -239,14 +239,8 @@ static void write_phases(out *o, const lode_build_result *r)
     out_table(o, OUT_MAIN, "phases", columns, sizeof columns / sizeof *columns, UNIT_SECONDS);
     for (unsigned i = 0; i < LODE_BUILD_PHASES; i++) {
         const lode_build_phase *phase = &r->phases[i];
-        out_row(o, STYLE_PLAIN);
-        out_cell_real(o, phase->seconds);
-        out_cell_u64(o, phase->read_bytes);
-        out_cell_u64(o, phase->written_bytes);
-        out_cell_u64(o, phase->messages);
-        out_cell_u64(o, phase->sent_bytes);
-        out_cell_text(o, lode_build_phase_name(i));
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, phase->seconds, phase->read_bytes, phase->written_bytes, phase->messages,
+                phase->sent_bytes, lode_build_phase_name(i));
     }
     out_table_end(o);
 }
@@ -254,7 +248,7 @@ static void write_phases(out *o, const lode_build_result *r)
 static void write_stats(out *o, const char *target, const lode_build_result *result)
 {
     out_begin(o, SCHEMA_BUILD, NULL);
-    out_fact_text(o, "database", target);
+    OUT_FIELDS(o, "database", target);
     out_labels(o, sizeof "Profile contexts" + 1);
     write_quantities(o, result);
     write_sources(o, &result->sources);

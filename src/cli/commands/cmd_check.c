@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/progress.h"
 #include "output/report.h"
 #include "stores/stores.h"
@@ -48,13 +48,9 @@ static const out_column finding_columns[] = {
 
 static void write_finding(out *o, const lode_finding *finding)
 {
-    out_row(o, STYLE_PLAIN);
-    out_cell_text(o, lode_severity_name(finding->severity));
-    out_cell_text(o, finding->rule);
-    out_cell_text(o, finding->file[0] ? finding->file : NULL);
-    out_cell_u64_if(o, finding->offset != LODE_NO_OFFSET, finding->offset);
-    out_cell_text(o, finding->text);
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, lode_severity_name(finding->severity), finding->rule,
+            finding->file[0] ? finding->file : NULL,
+            out_u64_if(finding->offset != LODE_NO_OFFSET, finding->offset), finding->text);
 }
 
 static int on_finding(void *user, const lode_finding *finding)
@@ -126,34 +122,25 @@ static void write_result(const check_job *job, const lode_check_result *result)
     if (out_format_of(o) != OUT_JSON)
         return;
     out_fact_rows(o, job->listed, job->listed + result->suppressed);
-    json_line(o);
-    json_object(o, "result");
-    json_bool(o, "sound", result->errors == 0);
-    json_u64(o, "errors", result->errors);
-    json_u64(o, "warnings", result->warnings);
-    json_u64(o, "notes", result->notes);
-    json_u64(o, "suppressed", result->suppressed);
+    out_break(o);
+    out_object(o, "result");
+    OUT_FIELDS(o, "sound", result->errors == 0, "errors", result->errors, "warnings", result->warnings,
+               "notes", result->notes, "suppressed", result->suppressed);
     if (job->kind == LODE_STORE_RECORDING) {
-        json_u64(o, "tracks", result->tracks);
-        json_u64(o, "events", result->events);
+        OUT_FIELDS(o, "tracks", result->tracks, "events", result->events);
     } else {
-        json_u64(o, "contexts", result->contexts);
-        json_u64(o, "profiles", result->profiles);
-        json_u64(o, "values", result->values);
-        json_u64(o, "samples", result->samples);
+        OUT_FIELDS(o, "contexts", result->contexts, "profiles", result->profiles, "values", result->values,
+                   "samples", result->samples);
     }
-    json_object_end(o);
+    out_object_end(o);
 }
 
 /* A check that broke off has no result, but what it wrote must still be one whole object. */
 static void write_failure(out *o, const lode_error *error)
 {
     if (out_format_of(o) == OUT_JSON) {
-        json_line(o);
-        json_null(o, "row_count");
-        json_bool(o, "is_truncated", 1);
-        json_null(o, "result");
-        json_text(o, "error", error->text);
+        out_break(o);
+        OUT_FIELDS(o, "row_count", out_none(), "is_truncated", 1, "result", out_none(), "error", error->text);
     }
 }
 
@@ -170,7 +157,7 @@ static int check(check_job *job, const char *path)
     options.on_progress = on_progress;
     options.user = job;
     out_begin(job->out, SCHEMA_CHECK, path);
-    out_fact_text(job->out, "level", lode_check_level_name(options.level));
+    OUT_FIELDS(job->out, "level", lode_check_level_name(options.level));
     if (is_table)
         out_table(job->out, OUT_MAIN, "findings", finding_columns, 5, UNIT_COUNT);
     lode_status status = lode_check(path, &options, &result, &error);
@@ -202,12 +189,8 @@ static int list_rules(out *o)
     out_table(o, OUT_MAIN, "rules", rule_columns, 4, UNIT_COUNT);
     for (size_t i = 0; i < lode_rule_count(); i++) {
         const lode_rule *rule = lode_rule_at(i);
-        out_row(o, STYLE_PLAIN);
-        out_cell_text(o, lode_severity_name(rule->severity));
-        out_cell_text(o, lode_check_level_name(rule->level));
-        out_cell_text(o, rule->id);
-        out_cell_text(o, rule->summary);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, lode_severity_name(rule->severity), lode_check_level_name(rule->level),
+                rule->id, rule->summary);
     }
     out_table_end(o);
     out_end(o);

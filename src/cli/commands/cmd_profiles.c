@@ -146,11 +146,8 @@ static void print_rows(out *o, const session *s, const profile_rows *rows, const
         char bar[BAR_SIZE];
         spread_bar(bar, d->max > 0 ? row->value / d->max : 0, BAR_WIDTH, out_is_utf8(o));
         out_row(o, STYLE_PLAIN);
-        out_cell_u64(o, row->profile);
-        out_cell_real(o, row->value);
-        out_cell_real(o, d->mean != 0 ? row->value / d->mean : 0);
-        out_cell_text(o, has_bars ? bar : NULL);
-        out_cell_text(o, label_profile(&l, s->db, row->profile));
+        OUT_CELLS(o, row->profile, row->value, d->mean != 0 ? row->value / d->mean : 0, has_bars ? bar : NULL,
+                  label_profile(&l, s->db, row->profile));
         id_tuple_cell(o, s->db, row->profile);
         out_row_end(o);
     }
@@ -186,11 +183,9 @@ static int print_profiles(out *o, session *s, const profile_rows *rows, const pl
     lode_distribution d;
     distribution(&d, rows);
     out_begin(o, SCHEMA_PROFILES_DATABASE, s->path);
-    out_fact_text(o, "metric", name);
-    out_fact_text(o, "selection", s->shared->profiles);
+    OUT_FIELDS(o, "metric", name, "selection", s->shared->profiles);
     out_fact_rows(o, shown_count(s, rows), rows->count);
-    out_fact_u64(o, "empty_profiles", rows->empty);
-    out_fact_u64(o, "profiles_without_metric", rows->without);
+    OUT_FIELDS(o, "empty_profiles", rows->empty, "profiles_without_metric", rows->without);
     out_say(o, "%s by profile%s%s", name, s->shared->profiles ? ", " : "",
             s->shared->profiles ? s->shared->profiles : "");
     session_say_default(o, s);

@@ -178,19 +178,12 @@ static void write_row(out *o, const scaling_job *job, const scaling_row *row)
     snprintf(exponent, sizeof exponent, "%d/%d", row->model.numerator, row->model.denominator);
     char *name = row->index == SIZE_MAX ? NULL : name_of(job, row->index);
     int is_text = out_format_of(o) == OUT_TEXT || out_format_of(o) == OUT_MARKDOWN;
-    out_row(o, row->index == SIZE_MAX ? STYLE_HEADING : STYLE_PLAIN);
-    out_cell_real(o, row->smallest);
-    out_cell_real(o, row->largest);
-    out_cell_real(o, row->model.error / 100);
-    out_cell_real(o, row->model.constant_error / 100);
-    out_cell_real(o, row->model.r2);
-    out_cell_real(o, row->model.c0);
-    out_cell_real(o, row->model.c1);
-    out_cell_text(o, exponent);
-    out_cell_u64(o, (uint64_t)row->model.logarithms);
-    out_cell_text(o, model);
-    out_cell_text(o, name ? name : is_text ? "(everything)" : NULL);
-    out_row_end(o);
+    OUT_ROW(o, row->index == SIZE_MAX ? STYLE_HEADING : STYLE_PLAIN, row->smallest, row->largest,
+            row->model.error / 100, row->model.constant_error / 100, row->model.r2, row->model.c0,
+            row->model.c1, exponent, (uint64_t)row->model.logarithms, model,
+            name      ? name
+            : is_text ? "(everything)"
+                      : NULL);
     free(name);
 }
 
@@ -201,10 +194,8 @@ static void print_models(scaling_job *job)
     size_t shown = limit && limit + 1 < job->count ? (size_t)limit + 1 : job->count;
     const side_metric *metric = &job->sides.metrics[0];
     out_begin(o, SCHEMA_SCALING, NULL);
-    out_fact_text(o, "metric", metric->name);
-    out_fact_bool(o, "is_mean", job->options->is_mean);
-    out_fact_bool(o, "is_inclusive", job->options->inclusive);
-    out_fact_u64(o, "sizes", job->rows[0].model.sizes);
+    OUT_FIELDS(o, "metric", metric->name, "is_mean", job->options->is_mean, "is_inclusive",
+               job->options->inclusive, "sizes", job->rows[0].model.sizes);
     out_say(o,
             "%s of %s of %s, %s; models c0 + c1 p^i log2(p)^j, where p is the size and the unit is "
             "that of the metric",

@@ -2,7 +2,7 @@
 /* lode version: what this program is made of, and what it finds on this machine. */
 #include "command.h"
 #include "job.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 #include "plugin.h"
 #include "runs/catalogue.h"
@@ -73,54 +73,47 @@ static void say_version(out *o)
 
 static void write_library(out *o, const char *name, const char *version)
 {
-    json_object(o, NULL);
-    json_text(o, "name", name);
-    json_text(o, "version", version);
-    json_object_end(o);
+    OUT_OBJECT(o, NULL, "name", name, "version", version);
 }
 
 static void write_libraries(out *o)
 {
     char version[VERSION_SIZE];
     const char *name;
-    json_array(o, "libraries");
+    out_array(o, "libraries");
     for (uint32_t i = 0; (name = lode_library_name(i)) != NULL; i++) {
         lode_library_version(i, version, sizeof version);
         write_library(o, name, version);
     }
     if (catalogue_library())
         write_library(o, "sqlite", catalogue_library());
-    json_array_end(o);
+    out_array_end(o);
 }
 
 static void write_plugins(out *o)
 {
     static plugin found;
-    json_array(o, "mpi_plugins");
+    out_array(o, "mpi_plugins");
     for (size_t i = JOB_OPENMPI; job_choices[i]; i++) {
         plugin_find_mpi(job_choices[i], &found);
-        json_object(o, NULL);
-        json_text(o, "name", job_choices[i]);
-        json_text(o, "state", state_names[found.state]);
-        json_text(o, "path", found.state == PLUGIN_MISSING ? NULL : found.path);
-        json_text(o, "reason", found.state == PLUGIN_REFUSED ? found.reason : NULL);
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "name", job_choices[i], "state", state_names[found.state], "path",
+                   found.state == PLUGIN_MISSING ? NULL : found.path, "reason",
+                   found.state == PLUGIN_REFUSED ? found.reason : NULL);
     }
-    json_array_end(o);
+    out_array_end(o);
 }
 
 static void write_version(out *o)
 {
     char path[PATH_MAX];
     out_begin(o, SCHEMA_VERSION, NULL);
-    out_fact_text(o, "version", lode_version());
-    json_text(o, "program", plugin_program(path) ? path : NULL);
+    OUT_FIELDS(o, "version", lode_version(), "program", plugin_program(path) ? path : NULL);
     write_libraries(o);
     write_plugins(o);
-    json_array(o, "plugin_directories");
+    out_array(o, "plugin_directories");
     for (size_t i = 0; plugin_directory(i, path); i++)
-        json_text(o, NULL, path);
-    json_array_end(o);
+        OUT_ELEMENTS(o, path);
+    out_array_end(o);
     out_end(o);
 }
 

@@ -91,23 +91,11 @@ static void write_row(out *o, const task_row *task, double mean)
 {
     const lode_track_row *row = task->row;
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, row->track);
-    out_cell_u64(o, row->total);
-    out_cell_real(o, mean > 0 ? (double)row->total / mean : 0);
-    out_cell_u64(o, row->total - row->out);
-    out_cell_u64(o, row->out);
-    out_cell_u64(o, row->calls);
-    out_cell_u64(o, row->errors);
-    out_cell_u64(o, row->events);
-    out_cell_u64(o, row->begin);
-    out_cell_u64(o, row->end);
-    out_cell_u64(o, row->end - row->begin);
-    out_cell_u64(o, row->repairs);
-    out_cell_u64(o, (uint64_t)task->track->pid);
-    out_cell_u64(o, (uint64_t)task->track->tid);
-    out_cell_text(o, task->track->id[0] ? task->track->id : NULL);
-    out_cell_text(o, task->track->name);
-    out_cell_text(o, task->track->program[0] ? task->track->program : NULL);
+    OUT_CELLS(o, row->track, row->total, mean > 0 ? (double)row->total / mean : 0, row->total - row->out,
+              row->out, row->calls, row->errors, row->events, row->begin);
+    OUT_CELLS(o, row->end, row->end - row->begin, row->repairs, (uint64_t)task->track->pid,
+              (uint64_t)task->track->tid, task->track->id[0] ? task->track->id : NULL, task->track->name,
+              task->track->program[0] ? task->track->program : NULL);
     out_row_end(o);
 }
 

@@ -17,7 +17,7 @@ int filter_open(lode_filter **filter, const shared_options *shared)
 
 void filter_say_hidden(out *o, size_t count)
 {
-    out_fact_u64(o, "hidden_count", count);
+    OUT_FIELDS(o, "hidden_count", count);
     if (count)
         out_say(o, "%s hidden by --include and --exclude; totals include them",
                 COUNTED(count, "function is", "functions are"));

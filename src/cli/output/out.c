@@ -5,13 +5,13 @@
 #include "host.h"
 #include "options/option.h"
 #include "output/escape.h"
-#include "output/json.h"
 #include "output/out_backend.h"
 #include "output/report.h"
 #include "text/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -340,40 +340,9 @@ void out_end(out *o)
     o->backend->end(o);
 }
 
-void out_fact_text(out *o, const char *key, const char *value)
-{
-    if (o->format == OUT_JSON)
-        json_text(o, key, value);
-}
-
-void out_fact_u64(out *o, const char *key, uint64_t value)
-{
-    if (o->format == OUT_JSON)
-        json_u64(o, key, value);
-}
-
-void out_fact_moment(out *o, const char *key, uint64_t value)
-{
-    if (o->format == OUT_JSON)
-        json_digits(o, key, value);
-}
-
 void out_fact_rows(out *o, uint64_t shown, uint64_t count)
 {
-    out_fact_u64(o, "row_count", count);
-    out_fact_bool(o, "is_truncated", shown < count);
-}
-
-void out_fact_real(out *o, const char *key, double value)
-{
-    if (o->format == OUT_JSON)
-        json_real(o, key, value);
-}
-
-void out_fact_bool(out *o, const char *key, int value)
-{
-    if (o->format == OUT_JSON)
-        json_bool(o, key, value);
+    OUT_FIELDS(o, "row_count", count, "is_truncated", shown < count);
 }
 
 int out_has_table(const out *o, out_rank rank, const char *key)
@@ -447,54 +416,83 @@ int out_shows(const out *o, const out_column *column)
     return 0;
 }
 
-static void cell(out *o, const out_value *value)
+void out_cell_value(out *o, out_value value)
 {
     if (o->column >= o->column_count)
         return;
     const out_column *column = &o->columns[o->column++];
     if (!o->is_table_hidden && out_shows(o, column))
-        o->backend->cell(o, column, value);
+        o->backend->cell(o, column, &value);
+}
+
+out_value out_none(void)
+{
+    return (out_value){.type = VALUE_NONE};
+}
+
+out_value out_text(const char *value)
+{
+    return (out_value){.type = value ? VALUE_TEXT : VALUE_NONE, .text = value};
+}
+
+out_value out_branch(const char *value, size_t fixed)
+{
+    return (out_value){.type = VALUE_TEXT, .text = value, .fixed = fixed};
+}
+
+out_value out_u64(uint64_t value)
+{
+    return (out_value){.type = VALUE_U64, .integer = value, .real = (double)value};
+}
+
+out_value out_u64_if(int is_there, uint64_t value)
+{
+    return is_there ? out_u64(value) : out_none();
+}
+
+out_value out_i64(int64_t value)
+{
+    return (out_value){.type = VALUE_I64, .integer = (uint64_t)value, .real = (double)value};
+}
+
+out_value out_real(double value)
+{
+    /* What no integer holds is the next one: none below zero, none of 2^64 and more. */
+    uint64_t integer = !(value > 0) ? 0 : value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+    return (out_value){.type = VALUE_REAL, .real = value, .integer = integer};
+}
+
+out_value out_real_if(int is_there, double value)
+{
+    return is_there ? out_real(value) : out_none();
+}
+
+out_value out_finite(double value)
+{
+    return out_real_if(isfinite(value), value);
+}
+
+out_value out_share(double part, double whole)
+{
+    return whole > 0 ? out_real(part / whole) : out_none();
+}
+
+out_value out_digits(uint64_t value)
+{
+    return (out_value){.type = VALUE_DIGITS, .integer = value, .real = (double)value};
 }
 
 void out_cell_text(out *o, const char *value)
 {
-    cell(o, &(out_value){.is_none = value == NULL, .text = value});
-}
-
-void out_cell_branch(out *o, const char *value, size_t fixed)
-{
-    cell(o, &(out_value){.text = value, .fixed = fixed});
+    out_cell_value(o, out_text(value));
 }
 
 void out_cell_u64(out *o, uint64_t value)
 {
-    cell(o, &(out_value){.integer = value, .real = (double)value});
-}
-
-void out_cell_u64_if(out *o, int is_there, uint64_t value)
-{
-    if (is_there)
-        out_cell_u64(o, value);
-    else
-        out_cell_none(o);
+    out_cell_value(o, out_u64(value));
 }
 
 void out_cell_real(out *o, double value)
 {
-    /* What no integer holds is the next one: none below zero, none of 2^64 and more. */
-    uint64_t integer = !(value > 0) ? 0 : value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
-    cell(o, &(out_value){.real = value, .integer = integer});
-}
-
-void out_cell_share(out *o, double part, double whole)
-{
-    if (whole > 0)
-        out_cell_real(o, part / whole);
-    else
-        out_cell_none(o);
-}
-
-void out_cell_none(out *o)
-{
-    cell(o, &(out_value){.is_none = 1});
+    out_cell_value(o, out_real(value));
 }

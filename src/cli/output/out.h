@@ -10,6 +10,7 @@
 #ifndef CLI_OUT_H
 #define CLI_OUT_H
 
+#include "output/each.h"
 #include "text/number.h"
 
 #include <stddef.h>
@@ -84,13 +85,73 @@ typedef enum out_schema {
 void out_begin(out *o, out_schema schema, const char *store);
 void out_end(out *o);
 
-/* Facts: members of the object in JSON, nothing in text and CSV. */
-void out_fact_text(out *o, const char *key, const char *value);
-void out_fact_u64(out *o, const char *key, uint64_t value);
-/* A point in time in nanoseconds: a string of digits. */
-void out_fact_moment(out *o, const char *key, uint64_t value);
-void out_fact_real(out *o, const char *key, double value);
-void out_fact_bool(out *o, const char *key, int value);
+/* A value of a field or a cell. */
+typedef struct out_value {
+    enum {
+        VALUE_NONE,
+        VALUE_TEXT,
+        VALUE_U64,
+        VALUE_I64,
+        VALUE_REAL,
+        VALUE_DIGITS /* a string of digits in JSON */
+    } type;
+    const char *text;
+    size_t fixed; /* bytes at the beginning of the text that are never shortened */
+    uint64_t integer;
+    double real;
+} out_value;
+
+out_value out_none(void);
+/* NULL is none. */
+out_value out_text(const char *value);
+/* A text that, where it does not fit, is shortened only after its first `fixed` bytes. */
+out_value out_branch(const char *value, size_t fixed);
+out_value out_u64(uint64_t value);
+out_value out_u64_if(int is_there, uint64_t value);
+out_value out_i64(int64_t value);
+out_value out_real(double value);
+out_value out_real_if(int is_there, double value);
+/* None if it is infinite, or not a number. */
+out_value out_finite(double value);
+/* A fraction of a whole; none if there is no whole. */
+out_value out_share(double part, double whole);
+/* For a point in time, and where most values are large: a string of digits in JSON. */
+out_value out_digits(uint64_t value);
+
+/*
+ * Fields: members and elements in JSON, nothing in text and CSV. `key` is NULL in an array. Keeps
+ * no state per level, so that documents can be nested arbitrarily deep.
+ *
+ *     OUT_OBJECT(o, "range", "first", 1u, "unit", "ns");
+ *     OUT_ARRAY(o, "version", major, minor);
+ *
+ * are an object and an array; OUT_FIELDS and OUT_ELEMENTS add to one that is open.
+ */
+#define OUT_FIELDS(o, ...)      OUT_PAIRS_(OUT_COUNT_(__VA_ARGS__))(o, __VA_ARGS__)
+#define OUT_ELEMENTS(o, ...)    OUT_EACH_(OUT_COUNT_(__VA_ARGS__))(OUT_ELEMENT_, o, __VA_ARGS__)
+#define OUT_OBJECT(o, key, ...) (out_object(o, key), OUT_FIELDS(o, __VA_ARGS__), out_object_end(o))
+#define OUT_ARRAY(o, key, ...)  (out_array(o, key), OUT_ELEMENTS(o, __VA_ARGS__), out_array_end(o))
+
+void out_object(out *o, const char *key);
+void out_object_end(out *o);
+void out_array(out *o, const char *key);
+void out_array_end(out *o);
+/* Puts the next element on a line of its own. */
+void out_break(out *o);
+/* Each byte that is not UTF-8 becomes U+FFFD. */
+void out_field_bytes(out *o, const char *key, const char *bytes, size_t size);
+/* A member whose key is a number: JSON wants it as a string. */
+void out_number_key_object(out *o, uint64_t key);
+void out_number_key_real(out *o, uint64_t key, double value);
+
+/* What OUT_FIELDS calls for a value, by its type. NULL becomes null, as NaN and infinities do. */
+void out_field_text(out *o, const char *key, const char *value);
+/* Readers that have doubles for numbers lose digits from 2^53 on: from there on it is a string. */
+void out_field_u64(out *o, const char *key, uint64_t value);
+void out_field_i64(out *o, const char *key, int64_t value);
+void out_field_real(out *o, const char *key, double value);
+void out_field_bool(out *o, const char *key, int value);
+void out_field_value(out *o, const char *key, out_value value);
 
 typedef enum out_style {
     STYLE_PLAIN,
@@ -157,6 +218,12 @@ typedef struct out_column {
     out_visibility visibility;
 } out_column;
 
+/* A column of JSON and CSV. */
+#define OUT_DATA(key, kind)                                                                                  \
+    {                                                                                                        \
+        key, "", OUT_##kind, OUT_DATA_ONLY                                                                   \
+    }
+
 /* CSV has room for one table: the main one, unless another is asked for. */
 typedef enum out_rank {
     OUT_MAIN,
@@ -178,16 +245,34 @@ void out_row(out *o, out_style style);
 void out_row_end(out *o);
 /* Words below the row that is under way, in text only; lines are broken where the terminal ends. */
 void out_note(out *o, out_style style, const char *text);
-/* NULL is a cell without a value. */
-void out_cell_text(out *o, const char *value);
-/* A text that, where it does not fit, is shortened only after its first `fixed` bytes. */
-void out_cell_branch(out *o, const char *value, size_t fixed);
-void out_cell_u64(out *o, uint64_t value);
-/* None unless it is there. */
-void out_cell_u64_if(out *o, int is_there, uint64_t value);
-void out_cell_real(out *o, double value);
-/* A fraction of a whole; nothing if there is no whole. */
-void out_cell_share(out *o, double part, double whole);
-void out_cell_none(out *o);
 
+/* Cells in column order; OUT_ROW is a whole row. An int is a number, and in JSON what its column is. */
+#define OUT_CELLS(o, ...)      OUT_EACH_(OUT_COUNT_(__VA_ARGS__))(OUT_CELL_, o, __VA_ARGS__)
+#define OUT_ROW(o, style, ...) (out_row(o, style), OUT_CELLS(o, __VA_ARGS__), out_row_end(o))
+
+/* What OUT_CELLS calls for a value, by its type. */
+void out_cell_text(out *o, const char *value);
+void out_cell_u64(out *o, uint64_t value);
+void out_cell_real(out *o, double value);
+void out_cell_value(out *o, out_value value);
+
+/* ---- macros of this header: one call for each value, from left to right ---- */
+
+#define OUT_FIELD_(o, key, value)                                                                            \
+    _Generic((value),                                                                                        \
+        char *: out_field_text,                                                                              \
+        const char *: out_field_text,                                                                        \
+        double: out_field_real,                                                                              \
+        int: out_field_bool,                                                                                 \
+        int64_t: out_field_i64,                                                                              \
+        out_value: out_field_value,                                                                          \
+        default: out_field_u64)(o, key, value)
+#define OUT_ELEMENT_(o, value) OUT_FIELD_(o, NULL, value)
+#define OUT_CELL_(o, value)                                                                                  \
+    _Generic((value),                                                                                        \
+        char *: out_cell_text,                                                                               \
+        const char *: out_cell_text,                                                                         \
+        double: out_cell_real,                                                                               \
+        out_value: out_cell_value,                                                                           \
+        default: out_cell_u64)(o, value)
 #endif

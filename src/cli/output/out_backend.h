@@ -22,15 +22,6 @@ int out_file_open(out_file *file, const char *path);
 /* Closes; renames the file if `is_complete`, else removes it. Returns errno or 0. */
 int out_file_close(out_file *file, int is_complete);
 
-/* A cell's value; `is_none` where it has none. */
-typedef struct out_value {
-    int is_none;
-    const char *text;
-    size_t fixed; /* bytes at the beginning of the text that are never shortened */
-    uint64_t integer;
-    double real;
-} out_value;
-
 /* Writes raw bytes: syntax, and text that is already escaped. All else goes through out_write. */
 void out_raw(out *o, const char *bytes, size_t size);
 

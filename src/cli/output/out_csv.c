@@ -125,7 +125,7 @@ static void csv_cell(out *o, const out_column *column, const out_value *value)
     if (!o->is_first)
         out_raw(o, ",", 1);
     o->is_first = 0;
-    if (value->is_none)
+    if (value->type == VALUE_NONE)
         return;
     switch (column->kind) {
     case OUT_STRING:

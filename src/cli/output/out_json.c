@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/escape.h"
-#include "output/json.h"
 #include "output/out_backend.h"
 
 #include <lode/name.h>
@@ -10,9 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Fields are no part of other formats. */
+static void put_size(out *o, const char *text, size_t size)
+{
+    if (o->format == OUT_JSON)
+        out_raw(o, text, size);
+}
+
 static void put(out *o, const char *text)
 {
-    out_raw(o, text, strlen(text));
+    put_size(o, text, strlen(text));
 }
 
 #define JSON_ESCAPE_SIZE 16
@@ -59,14 +65,14 @@ static void put_bytes(out *o, const char *text, size_t size)
             plain += length;
             continue;
         }
-        out_raw(o, text, plain);
+        put_size(o, text, plain);
         put(o, escape);
         plain += length ? length : 1;
         text += plain;
         size -= plain;
         plain = 0;
     }
-    out_raw(o, text, size);
+    put_size(o, text, size);
     put(o, "\"");
 }
 
@@ -78,7 +84,7 @@ static void put_string(out *o, const char *text)
 /* What comes before a value: the comma, the line break, the key. */
 static void lead_in(out *o, const char *key)
 {
-    if (!o->has_begun)
+    if (!o->has_begun && o->format == OUT_JSON)
         abort();
     if (!o->is_first)
         put(o, o->breaks ? "," : ", ");
@@ -104,27 +110,27 @@ static void close_level(out *o, const char *bracket)
     o->is_first = o->breaks = 0;
 }
 
-void json_object(out *o, const char *key)
+void out_object(out *o, const char *key)
 {
     open_level(o, key, "{");
 }
 
-void json_object_end(out *o)
+void out_object_end(out *o)
 {
     close_level(o, "}");
 }
 
-void json_array(out *o, const char *key)
+void out_array(out *o, const char *key)
 {
     open_level(o, key, "[");
 }
 
-void json_array_end(out *o)
+void out_array_end(out *o)
 {
     close_level(o, "]");
 }
 
-void json_text(out *o, const char *key, const char *value)
+void out_field_text(out *o, const char *key, const char *value)
 {
     lead_in(o, key);
     if (value)
@@ -133,7 +139,7 @@ void json_text(out *o, const char *key, const char *value)
         put(o, "null");
 }
 
-void json_bytes(out *o, const char *key, const char *bytes, size_t size)
+void out_field_bytes(out *o, const char *key, const char *bytes, size_t size)
 {
     lead_in(o, key);
     put_bytes(o, bytes, size);
@@ -147,7 +153,7 @@ static void put_u64(out *o, uint64_t value)
         digits[--at] = (char)('0' + value % 10);
         value /= 10;
     } while (value);
-    out_raw(o, digits + at, sizeof digits - at);
+    put_size(o, digits + at, sizeof digits - at);
 }
 
 static void put_real(out *o, double value)
@@ -157,17 +163,25 @@ static void put_real(out *o, double value)
     put(o, buffer[0] ? buffer : "null");
 }
 
-void json_u64(out *o, const char *key, uint64_t value)
+static void digits(out *o, const char *key, uint64_t value)
+{
+    lead_in(o, key);
+    put(o, "\"");
+    put_u64(o, value);
+    put(o, "\"");
+}
+
+void out_field_u64(out *o, const char *key, uint64_t value)
 {
     if (value > LARGEST_NUMBER) {
-        json_digits(o, key, value);
+        digits(o, key, value);
         return;
     }
     lead_in(o, key);
     put_u64(o, value);
 }
 
-void json_i64(out *o, const char *key, int64_t value)
+void out_field_i64(out *o, const char *key, int64_t value)
 {
     uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
     const char *quote = size > LARGEST_NUMBER ? "\"" : "";
@@ -178,30 +192,46 @@ void json_i64(out *o, const char *key, int64_t value)
     put(o, quote);
 }
 
-void json_digits(out *o, const char *key, uint64_t value)
-{
-    lead_in(o, key);
-    put(o, "\"");
-    put_u64(o, value);
-    put(o, "\"");
-}
-
-void json_real(out *o, const char *key, double value)
+void out_field_real(out *o, const char *key, double value)
 {
     lead_in(o, key);
     put_real(o, value);
 }
 
-void json_bool(out *o, const char *key, int value)
+void out_field_bool(out *o, const char *key, int value)
 {
     lead_in(o, key);
     put(o, value ? "true" : "false");
 }
 
-void json_null(out *o, const char *key)
+static void null(out *o, const char *key)
 {
     lead_in(o, key);
     put(o, "null");
+}
+
+void out_field_value(out *o, const char *key, out_value value)
+{
+    switch (value.type) {
+    case VALUE_NONE:
+        null(o, key);
+        break;
+    case VALUE_TEXT:
+        out_field_text(o, key, value.text);
+        break;
+    case VALUE_U64:
+        out_field_u64(o, key, value.integer);
+        break;
+    case VALUE_I64:
+        out_field_i64(o, key, (int64_t)value.integer);
+        break;
+    case VALUE_REAL:
+        out_field_real(o, key, value.real);
+        break;
+    case VALUE_DIGITS:
+        digits(o, key, value.integer);
+        break;
+    }
 }
 
 static void number_key(out *o, uint64_t key)
@@ -212,20 +242,20 @@ static void number_key(out *o, uint64_t key)
     put(o, "\": ");
 }
 
-void json_number_key_object(out *o, uint64_t key)
+void out_number_key_object(out *o, uint64_t key)
 {
     number_key(o, key);
     put(o, "{");
     o->is_first = 1;
 }
 
-void json_number_key_real(out *o, uint64_t key, double value)
+void out_number_key_real(out *o, uint64_t key, double value)
 {
     number_key(o, key);
     put_real(o, value);
 }
 
-void json_line(out *o)
+void out_break(out *o)
 {
     o->breaks = 1;
 }
@@ -240,74 +270,74 @@ static void json_begin(out *o, out_schema schema, const char *store)
 #include "output/schemas.def"
 #undef SCHEMA
     };
-    json_object(o, NULL);
-    json_object(o, "schema");
-    json_text(o, "name", schemas[schema].name);
-    json_u64(o, "version", schemas[schema].version);
-    json_object_end(o);
-    json_text(o, "command", schemas[schema].command);
+    out_object(o, NULL);
+    out_object(o, "schema");
+    out_field_text(o, "name", schemas[schema].name);
+    out_field_u64(o, "version", schemas[schema].version);
+    out_object_end(o);
+    out_field_text(o, "command", schemas[schema].command);
     if (store)
-        json_text(o, o->store_key, store);
+        out_field_text(o, o->store_key, store);
 }
 
 static void json_finish(out *o)
 {
-    json_object_end(o);
+    out_object_end(o);
     put(o, "\n");
 }
 
 static void json_table(out *o, const char *key)
 {
-    json_line(o);
-    json_array(o, key);
+    out_break(o);
+    out_array(o, key);
 }
 
 static void json_row(out *o, out_style style)
 {
     (void)style;
-    json_line(o);
-    json_object(o, NULL);
+    out_break(o);
+    out_object(o, NULL);
 }
 
 static void json_cell(out *o, const out_column *column, const out_value *value)
 {
-    if (value->is_none) {
-        json_null(o, column->key);
+    if (value->type == VALUE_NONE) {
+        null(o, column->key);
         return;
     }
     switch (column->kind) {
     case OUT_STRING:
     case OUT_DIGITS:
     case OUT_PROSE:
-        json_text(o, column->key, value->text);
+        out_field_text(o, column->key, value->text);
         break;
     case OUT_INTEGER:
     case OUT_NUMBER:
     case OUT_TIME:
     case OUT_BYTES:
-        json_u64(o, column->key, value->integer);
+        out_field_u64(o, column->key, value->integer);
         break;
     case OUT_MOMENT:
     case OUT_ADDRESS:
-        json_digits(o, column->key, value->integer);
+        digits(o, column->key, value->integer);
         break;
     case OUT_REAL:
     case OUT_CHANGE:
     case OUT_RATIO:
-        json_real(o, column->key, value->real);
+        out_field_real(o, column->key, value->real);
         break;
     case OUT_PERCENT:
-        json_real(o, column->key, value->real * 100);
+        out_field_real(o, column->key, value->real * 100);
         break;
     case OUT_BOOL:
-        json_bool(o, column->key, value->integer != 0);
+        out_field_bool(o, column->key, value->integer != 0);
         break;
     }
 }
 
 static void json_table_end(out *o)
 {
-    json_array_end(o);
+    out_array_end(o);
 }
 
 const out_backend out_backend_json = {
@@ -316,6 +346,6 @@ const out_backend out_backend_json = {
     .table = json_table,
     .row = json_row,
     .cell = json_cell,
-    .row_end = json_object_end,
+    .row_end = out_object_end,
     .table_end = json_table_end,
 };

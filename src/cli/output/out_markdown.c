@@ -132,7 +132,7 @@ static void markdown_cell(out *o, const out_column *column, const out_value *val
 {
     char number[NUMBER_SIZE] = "";
     put(o, "| ");
-    if (!value->is_none && is_string(column) && value->text[0]) {
+    if (value->type != VALUE_NONE && is_string(column) && value->text[0]) {
         char *shown = escape_text(value->text, 1);
         if (column->kind == OUT_PROSE || column->kind == OUT_DIGITS)
             out_markdown_text(o, shown);
@@ -140,7 +140,7 @@ static void markdown_cell(out *o, const out_column *column, const out_value *val
             put_code(o, shown);
         free(shown);
         put(o, " ");
-    } else if (!value->is_none && !is_string(column)) {
+    } else if (value->type != VALUE_NONE && !is_string(column)) {
         out_format_number(o, column, value, number);
         put(o, number);
         put(o, " ");

@@ -280,9 +280,9 @@ static void text_cell_add(out *o, const out_column *column, const out_value *val
 {
     text_table *table = o->text;
     char number[NUMBER_SIZE] = "";
-    if (!value->is_none && !is_text(column))
+    if (value->type != VALUE_NONE && !is_text(column))
         out_format_number(o, column, value, number);
-    const char *text = !value->is_none && is_text(column) ? value->text : number;
+    const char *text = value->type != VALUE_NONE && is_text(column) ? value->text : number;
     size_t index = (size_t)(column - o->columns);
     text_cell *cell = &table->cells[table->cell_count - o->column_count + index];
     cell->start = keep_text(table, text, o->is_utf8);

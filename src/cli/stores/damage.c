@@ -3,7 +3,7 @@
 
 #include "alloc.h"
 #include "host.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 
 #include <stdio.h>
@@ -225,11 +225,11 @@ static void write_store(out *o, const store *s, int has_others)
 
 static void write_all(out *o)
 {
-    json_line(o);
-    json_array(o, "findings");
+    out_break(o);
+    out_array(o, "findings");
     for (size_t i = 0; i < stores.count; i++)
         write_store(o, &stores.items[i], stores.count > 1);
-    json_array_end(o);
+    out_array_end(o);
 }
 
 void damage_write(out *o)

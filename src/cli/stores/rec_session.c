@@ -219,19 +219,19 @@ lode_calls_options rec_calls_options(rec_session *s)
 
 void rec_write_slice(out *o, const rec_session *s)
 {
-    out_fact_u64(o, "task_count", rec_track_count(s));
+    OUT_FIELDS(o, "task_count", rec_track_count(s));
     if (s->slice.from)
-        out_fact_moment(o, "from_ns", s->slice.from);
+        OUT_FIELDS(o, "from_ns", out_digits(s->slice.from));
     if (s->slice.to)
-        out_fact_moment(o, "to_ns", s->slice.to);
+        OUT_FIELDS(o, "to_ns", out_digits(s->slice.to));
     if (s->shared->tasks)
-        out_fact_text(o, "task", s->shared->tasks);
+        OUT_FIELDS(o, "task", s->shared->tasks);
     if (s->shared->ids)
-        out_fact_text(o, "id", s->shared->ids);
+        OUT_FIELDS(o, "id", s->shared->ids);
     if (s->slice.depth)
-        out_fact_u64(o, "depth", s->slice.depth);
+        OUT_FIELDS(o, "depth", s->slice.depth);
     if (s->slice.min_time)
-        out_fact_u64(o, "min_time_ns", s->slice.min_time);
+        OUT_FIELDS(o, "min_time_ns", s->slice.min_time);
     if (s->is_running)
-        out_fact_text(o, "metric", "running");
+        OUT_FIELDS(o, "metric", "running");
 }

@@ -2,7 +2,7 @@
 #include "stores/tally.h"
 
 #include "alloc.h"
-#include "output/json.h"
+#include "output/out.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,13 +154,11 @@ void tally_write(out *o, tally *t, const char *store)
 {
     sort(t);
     for (size_t i = 0; i < t->count; i++) {
-        json_object(o, NULL);
+        out_object(o, NULL);
         if (store)
-            json_text(o, "store", store);
-        json_text(o, "rule", t->items[i].rule);
-        json_text(o, "severity", lode_severity_name(t->items[i].severity));
-        json_u64(o, "count", t->items[i].count);
-        json_bool(o, "or_more", t->items[i].or_more);
-        json_object_end(o);
+            OUT_FIELDS(o, "store", store);
+        OUT_FIELDS(o, "rule", t->items[i].rule, "severity", lode_severity_name(t->items[i].severity), "count",
+                   t->items[i].count, "or_more", t->items[i].or_more);
+        out_object_end(o);
     }
 }

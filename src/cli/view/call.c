@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 #include "view/view.h"
 
@@ -114,7 +114,7 @@ void view_write_error(view_call *call, const char *message)
     call->output.used = 0;
     out *o = out_open(&(out_settings){.format = OUT_JSON});
     out_begin(o, SCHEMA_VIEW_ERROR, NULL);
-    out_fact_text(o, "message", message);
+    OUT_FIELDS(o, "message", message);
     out_end(o);
     out_close(o, EXIT_DONE);
 }

@@ -74,11 +74,7 @@ static lode_status reserve_path(struct folded *folded, uint32_t depth, lode_erro
 {
     if (depth <= folded->capacity)
         return LODE_OK;
-    uint32_t *path = realloc(folded->path, 2 * (size_t)depth * sizeof *path);
-    LODE_TRY_ALLOC(path, error);
-    folded->path = path;
-    folded->capacity = 2 * depth;
-    return LODE_OK;
+    return LODE_GROW(folded->path, folded->capacity, 2 * depth) ? LODE_OK : lode_fail_memory(error);
 }
 
 /* "rank 3;thread 0;" in front of the stacks of a profile. */

@@ -4,6 +4,7 @@
  * decimals from the first event on: counted from the epoch, a double would not hold them.
  */
 #include "base/error.h"
+#include "base/memory/array.h"
 #include "base/text/count.h"
 #include "export/export.h"
 #include "export/formats.h"
@@ -235,14 +236,7 @@ static void end_event(struct lode_wire *members, size_t from, struct lode_wire *
 
 static bool grow_names(struct thread *thread, uint32_t index)
 {
-    size_t capacity = 2 * ((size_t)index + 32);
-    struct name *names = realloc(thread->names, capacity * sizeof *names);
-    if (names == NULL)
-        return false;
-    memset(names + thread->name_capacity, 0, (capacity - thread->name_capacity) * sizeof *names);
-    thread->names = names;
-    thread->name_capacity = capacity;
-    return true;
+    return LODE_GROW_ZEROED(thread->names, thread->name_capacity, 2 * ((size_t)index + 32));
 }
 
 /* The name of a frame, made once for each thread state. */

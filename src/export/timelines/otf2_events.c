@@ -43,14 +43,7 @@ struct location {
 
 static bool grow_regions(struct location *location, uint32_t index)
 {
-    size_t capacity = 2 * ((size_t)index + 32);
-    uint32_t *regions = realloc(location->regions, capacity * sizeof *regions);
-    if (regions == NULL)
-        return false;
-    memset(regions + location->region_capacity, 0, (capacity - location->region_capacity) * sizeof *regions);
-    location->regions = regions;
-    location->region_capacity = capacity;
-    return true;
+    return LODE_GROW_ZEROED(location->regions, location->region_capacity, 2 * ((size_t)index + 32));
 }
 
 /* LODE_NO_NUMBER if out of memory. */
@@ -427,12 +420,8 @@ static bool share(struct otf2 *self, struct location *location, unsigned table)
         const lode_function *frame = *LODE_ARRAY_AT(&location->used, const lode_function *, i);
         numbers[i] = frame->index;
         if (frame->index >= self->frame_capacity) {
-            size_t capacity = 2 * ((size_t)frame->index + 32);
-            const lode_function **frames = realloc(self->frames, capacity * sizeof *frames);
-            if (frames == NULL)
+            if (!LODE_GROW(self->frames, self->frame_capacity, 2 * ((size_t)frame->index + 32)))
                 return false;
-            self->frames = frames;
-            self->frame_capacity = capacity;
         }
         self->frames[frame->index] = frame;
     }

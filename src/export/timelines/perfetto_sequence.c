@@ -94,13 +94,8 @@ uint32_t lode_perfetto_name_id(struct perfetto *self, struct sequence *sequence,
     if (frame->index < sequence->id_capacity && sequence->ids[frame->index] > 0)
         return sequence->ids[frame->index];
     if (frame->index >= sequence->id_capacity) {
-        size_t capacity = 2 * ((size_t)frame->index + 32);
-        uint32_t *ids = realloc(sequence->ids, capacity * sizeof *ids);
-        if (ids == NULL)
+        if (!LODE_GROW_ZEROED(sequence->ids, sequence->id_capacity, 2 * ((size_t)frame->index + 32)))
             return 0;
-        memset(ids + sequence->id_capacity, 0, (capacity - sequence->id_capacity) * sizeof *ids);
-        sequence->ids = ids;
-        sequence->id_capacity = capacity;
     }
     const struct lode_frame_name *name = lode_tracks_name(self->tracks, frame);
     uint32_t *used = lode_array_push(&sequence->used);

@@ -73,11 +73,7 @@ static lode_status reserve_path(struct speedscope *self, uint32_t depth, lode_er
 {
     if (depth <= self->capacity)
         return LODE_OK;
-    uint32_t *path = realloc(self->path, 2 * (size_t)depth * sizeof *path);
-    LODE_TRY_ALLOC(path, error);
-    self->path = path;
-    self->capacity = 2 * depth;
-    return LODE_OK;
+    return LODE_GROW(self->path, self->capacity, 2 * depth) ? LODE_OK : lode_fail_memory(error);
 }
 
 /* The stack of a position; levels that are too deep are left out. */

@@ -23,13 +23,8 @@ struct search {
 static bool put(struct seen *seen, const lode_function *frame)
 {
     if (frame->index >= seen->capacity) {
-        size_t capacity = 2 * ((size_t)frame->index + 32);
-        const lode_function **items = realloc(seen->items, capacity * sizeof *items);
-        if (items == NULL)
+        if (!LODE_GROW_ZEROED(seen->items, seen->capacity, 2 * ((size_t)frame->index + 32)))
             return false;
-        memset(items + seen->capacity, 0, (capacity - seen->capacity) * sizeof *items);
-        seen->items = items;
-        seen->capacity = capacity;
     }
     seen->items[frame->index] = frame;
     return true;

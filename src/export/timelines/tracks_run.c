@@ -67,12 +67,7 @@ static bool reserve_made(struct lane *lane, size_t more)
     size_t needed = lane->made.count + more;
     if (needed <= lane->made.capacity)
         return true;
-    lode_event *items = realloc(lane->made.items, 2 * needed * sizeof *items);
-    if (items == NULL)
-        return false;
-    lane->made.items = items;
-    lane->made.capacity = 2 * needed;
-    return true;
+    return LODE_GROW(lane->made.items, lane->made.capacity, 2 * needed);
 }
 
 /* Goes from the current stack to another: ends what is not in it, begins what is new. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of events, and text for files. */
-#include "base/checked.h"
 #include "base/error.h"
 #include "base/text/utf8.h"
 #include "export/timelines/tracks.h"
@@ -16,17 +15,7 @@ enum {
 
 static bool reserve(struct lode_arguments *out, size_t count)
 {
-    size_t bytes;
-    if (count <= out->capacity)
-        return true;
-    if (!checked_mul_size(count, sizeof *out->items, &bytes))
-        return false;
-    lode_argument *items = realloc(out->items, bytes);
-    if (items == NULL)
-        return false;
-    out->items = items;
-    out->capacity = count;
-    return true;
+    return count <= out->capacity || LODE_GROW(out->items, out->capacity, count);
 }
 
 lode_status lode_tracks_arguments(const struct lode_tracks *tracks, uint32_t track, const lode_event *event,

@@ -19,12 +19,9 @@ enum {
 
 static lode_status grow_events(struct uft_cursor *self)
 {
-    size_t capacity = self->event_capacity * 2;
-    lode_event *events = realloc(self->events, capacity * sizeof *events);
-    LODE_TRY_ALLOC(events, self->error);
-    self->events = events;
-    self->event_capacity = capacity;
-    return LODE_OK;
+    return LODE_GROW(self->events, self->event_capacity, self->event_capacity * 2)
+               ? LODE_OK
+               : lode_fail_memory(self->error);
 }
 
 lode_status lode_uft_emit(struct uft_cursor *self, const lode_event *event)

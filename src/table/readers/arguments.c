@@ -28,10 +28,7 @@ static lode_status decode(struct lode_table_reader *reader, const lode_event *ev
             pass->argument_count = status == LODE_OK ? count : 0;
             break;
         }
-        lode_argument *arguments = realloc(pass->arguments, count * sizeof *arguments);
-        LODE_TRY_ALLOC(arguments, error);
-        pass->arguments = arguments;
-        pass->argument_capacity = count;
+        LODE_TRY_ALLOC(LODE_GROW(pass->arguments, pass->argument_capacity, count), error);
     }
     pass->has_arguments = true;
     return LODE_OK;

@@ -155,10 +155,7 @@ static lode_status read_ids(struct lode_table_reader *reader, uint32_t profile, 
         return LODE_OK;
     LODE_TRY(lode_profile_ids(db, profile, state->ids, state->capacity, &state->count, error));
     if (state->count > state->capacity) {
-        lode_id *ids = realloc(state->ids, state->count * sizeof *ids);
-        LODE_TRY_ALLOC(ids, error);
-        state->ids = ids;
-        state->capacity = state->count;
+        LODE_TRY_ALLOC(LODE_GROW(state->ids, state->capacity, state->count), error);
         LODE_TRY(lode_profile_ids(db, profile, state->ids, state->capacity, &state->count, error));
     }
     state->loaded = profile + 1;

@@ -125,7 +125,7 @@ static void costs_of_unlisted_contexts_stay_with_their_ancestor(void **state)
 
 /* ---- hotspots ---- */
 
-static const lode_hotspot *find_hotspot(const lode_hotspots *hotspots, lode_group_by by, const char *name)
+static const lode_hotspot *find_hotspot(const lode_hotspots *hotspots, const char *name)
 {
     for (size_t i = 0; i < lode_hotspots_count(hotspots); i++) {
         char label[128];
@@ -155,6 +155,40 @@ static lode_hotspots *hotspots_by(const struct fixture *f, lode_group_by by)
     return hotspots;
 }
 
+/* The detail of each row has its contexts, and profiles add up to the row. */
+static void details_add_up_to_their_rows(void **state)
+{
+    static const lode_group_by ways[] = {LODE_BY_FUNCTION, LODE_BY_SYMBOL, LODE_BY_LINE, LODE_BY_MODULE};
+    struct fixture f;
+    lode_hotspot_detail *detail;
+    (void)state;
+    open_mini(&f, false);
+    compute(&f, NULL);
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+        lode_hotspots *hotspots = hotspots_by(&f, ways[way]);
+        for (size_t i = 0; i < lode_hotspots_count(hotspots); i++) {
+            const lode_hotspot *row = lode_hotspots_at(hotspots, i);
+            assert_int_equal(lode_hotspots_detail(&detail, hotspots, i, f.cost, NULL, NULL), LODE_OK);
+            assert_int_equal(detail->context_count, row->contexts);
+            for (size_t k = 1; k < detail->context_count; k++)
+                assert_true(lode_context_index(detail->contexts[k - 1]) <
+                            lode_context_index(detail->contexts[k]));
+            if (ways[way] == LODE_BY_FUNCTION || ways[way] == LODE_BY_SYMBOL) {
+                assert_int_equal(detail->inclusive.count, 3);
+                assert_true(detail->inclusive.sum == row->inclusive &&
+                            detail->exclusive.sum == row->exclusive);
+            } else {
+                assert_int_equal(detail->inclusive.count, 0);
+            }
+            lode_hotspot_detail_free(detail);
+        }
+        assert_int_equal(lode_hotspots_detail(&detail, hotspots, SIZE_MAX, f.cost, NULL, NULL),
+                         LODE_NOT_FOUND);
+        lode_hotspots_free(hotspots);
+    }
+    close_mini(&f);
+}
+
 static void hotspots_by_function_add_up(void **state)
 {
     struct fixture f;
@@ -162,12 +196,12 @@ static void hotspots_by_function_add_up(void **state)
     open_mini(&f, false);
     compute(&f, NULL);
     lode_hotspots *hotspots = hotspots_by(&f, LODE_BY_FUNCTION);
-    const lode_hotspot *work = find_hotspot(hotspots, LODE_BY_FUNCTION, "work(double*)");
+    const lode_hotspot *work = find_hotspot(hotspots, "work(double*)");
     assert_true(work->exclusive == points(6) + points(7));
     assert_true(work->inclusive == points(6) + points(7) + points(10));
-    assert_true(find_hotspot(hotspots, LODE_BY_FUNCTION, "main")->exclusive == points(3));
-    assert_true(find_hotspot(hotspots, LODE_BY_FUNCTION, "helper")->exclusive == points(10));
-    assert_true(find_hotspot(hotspots, LODE_BY_FUNCTION, "lib.so+0x40")->exclusive == points(12));
+    assert_true(find_hotspot(hotspots, "main")->exclusive == points(3));
+    assert_true(find_hotspot(hotspots, "helper")->exclusive == points(10));
+    assert_true(find_hotspot(hotspots, "lib.so+0x40")->exclusive == points(12));
     assert_int_equal(lode_hotspots_count(hotspots), 4);
     lode_hotspots_free(hotspots);
     close_mini(&f);
@@ -181,15 +215,15 @@ static void hotspots_by_place_add_up(void **state)
     compute(&f, NULL);
     lode_hotspots *lines = hotspots_by(&f, LODE_BY_LINE), *loops = hotspots_by(&f, LODE_BY_LOOP);
     lode_hotspots *modules = hotspots_by(&f, LODE_BY_MODULE), *files = hotspots_by(&f, LODE_BY_FILE);
-    const lode_hotspot *line = find_hotspot(lines, LODE_BY_LINE, "work.c:9");
+    const lode_hotspot *line = find_hotspot(lines, "work.c:9");
     assert_true(line->exclusive == points(7));
     assert_true(line->inclusive == points(7) + points(10));
     assert_string_equal(lode_function_name(line->function), "_Z4workPd");
     assert_int_equal(lode_hotspots_count(loops), 1);
-    assert_true(find_hotspot(loops, LODE_BY_LOOP, "loop at work.c:5")->exclusive == points(6));
-    assert_true(find_hotspot(modules, LODE_BY_MODULE, "/lib/lib.so")->exclusive == points(12));
-    assert_true(find_hotspot(modules, LODE_BY_MODULE, "/bin/app")->inclusive == inclusive(&f, 2));
-    assert_true(find_hotspot(files, LODE_BY_FILE, "src/main.c")->exclusive == points(3));
+    assert_true(find_hotspot(loops, "loop at work.c:5")->exclusive == points(6));
+    assert_true(find_hotspot(modules, "/lib/lib.so")->exclusive == points(12));
+    assert_true(find_hotspot(modules, "/bin/app")->inclusive == inclusive(&f, 2));
+    assert_true(find_hotspot(files, "src/main.c")->exclusive == points(3));
     lode_hotspots_free(lines);
     lode_hotspots_free(loops);
     lode_hotspots_free(modules);
@@ -233,7 +267,7 @@ static void recursion_is_counted_once(void **state)
               f.mini.functions + WIRE_Function_SIZE);
     compute(&f, NULL);
     lode_hotspots *hotspots = hotspots_by(&f, LODE_BY_FUNCTION);
-    const lode_hotspot *work = find_hotspot(hotspots, LODE_BY_FUNCTION, "work(double*)");
+    const lode_hotspot *work = find_hotspot(hotspots, "work(double*)");
     assert_true(work->inclusive == points(6) + points(7) + points(10));
     assert_true(work->exclusive == work->inclusive);
     assert_int_equal(work->contexts, 2);
@@ -556,6 +590,7 @@ int main(void)
         cmocka_unit_test(costs_of_selected_profiles_are_added_up),
         cmocka_unit_test(costs_of_unlisted_contexts_stay_with_their_ancestor),
         cmocka_unit_test(hotspots_by_function_add_up),
+        cmocka_unit_test(details_add_up_to_their_rows),
         cmocka_unit_test(hotspots_by_place_add_up),
         cmocka_unit_test(hotspots_are_sorted_again),
         cmocka_unit_test(recursion_is_counted_once),

@@ -323,7 +323,7 @@ const char *lode_diagnose_call_thread(struct lode_diagnosis *d, const struct cal
 /* A gain without sampling error: times are measured. */
 void lode_diagnose_call_gain(struct draft *draft, double gain);
 /* The command that shows the callers of a function. */
-void lode_diagnose_call_show_callers(struct lode_diagnosis *d, lode_evidence *evidence, uint32_t function);
+void lode_diagnose_call_show_callers(struct lode_diagnosis *d, struct draft *draft, uint32_t function);
 
 /* ---- rules ---- */
 

@@ -62,8 +62,7 @@ void lode_diagnose_call_gain(struct draft *draft, double gain)
     lode_diagnose_set_gain_within(draft, gain, gain, gain);
 }
 
-void lode_diagnose_call_show_callers(struct lode_diagnosis *d, lode_evidence *evidence, uint32_t function)
+void lode_diagnose_call_show_callers(struct lode_diagnosis *d, struct draft *draft, uint32_t function)
 {
-    const char *const words[] = {"tree", "--callers", lode_diagnose_call_name(d, function), NULL};
-    lode_diagnose_set_command(evidence, words);
+    LODE_SET_COMMAND(draft, "tree", "--callers", lode_diagnose_call_name(d, function));
 }

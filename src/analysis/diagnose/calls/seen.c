@@ -41,13 +41,7 @@ void lode_diagnose_call_seen_close(struct call_seen *seen)
 
 bool lode_diagnose_call_seen_grow(struct call_seen *seen, uint32_t capacity)
 {
-    struct call_growth **growths = realloc(seen->growths, capacity * sizeof *growths);
-    if (growths == NULL)
-        return false;
-    memset(growths + seen->capacity, 0, (capacity - seen->capacity) * sizeof *growths);
-    seen->growths = growths;
-    seen->capacity = capacity;
-    return true;
+    return LODE_GROW_ZEROED(seen->growths, seen->capacity, capacity);
 }
 
 void lode_diagnose_call_seen_begin(struct call_seen *seen)

@@ -27,17 +27,11 @@ static bool grow_functions(struct call_worker *w, uint32_t index)
     uint32_t capacity = w->capacity ? w->capacity : FUNCTIONS_FIRST;
     while (capacity <= index)
         capacity *= 2; /* indices are below LODE_FUNCTIONS_MAX */
-    struct call_function *functions = realloc(w->functions, capacity * sizeof *functions);
-    w->functions = functions ? functions : w->functions;
-    struct call_memo *memos = realloc(w->memos, capacity * sizeof *memos);
-    w->memos = memos ? memos : w->memos;
-    uint32_t *touched = realloc(w->touched, capacity * sizeof *touched);
-    w->touched = touched ? touched : w->touched;
-    if (!functions || !memos || !touched || !lode_sketches_reserve(&w->sketches, capacity) ||
-        !lode_diagnose_call_seen_grow(&w->seen, capacity))
+    if (!lode_grow(&w->functions, w->capacity, capacity, sizeof *w->functions, true) ||
+        !lode_grow(&w->memos, w->capacity, capacity, sizeof *w->memos, true) ||
+        !lode_grow(&w->touched, w->capacity, capacity, sizeof *w->touched, false) ||
+        !lode_sketches_reserve(&w->sketches, capacity) || !lode_diagnose_call_seen_grow(&w->seen, capacity))
         return false;
-    memset(functions + w->capacity, 0, (capacity - w->capacity) * sizeof *functions);
-    memset(memos + w->capacity, 0, (capacity - w->capacity) * sizeof *memos);
     w->capacity = capacity;
     return true;
 }
@@ -45,12 +39,7 @@ static bool grow_functions(struct call_worker *w, uint32_t index)
 static bool grow_frames(struct call_worker *w)
 {
     size_t depth = w->depth_max ? w->depth_max * 2 : DEPTH_FIRST;
-    struct call_frame *frames = realloc(w->frames, depth * sizeof *frames);
-    if (frames == NULL)
-        return false;
-    w->frames = frames;
-    w->depth_max = depth;
-    return true;
+    return LODE_GROW(w->frames, w->depth_max, depth);
 }
 
 lode_status lode_diagnose_call_worker_open(struct call_worker *w, const struct lode_diagnosis *d,
@@ -158,12 +147,9 @@ static bool add_collective(struct call_worker *w, const struct call_frame *frame
         return true;
     }
     if (track->collective_count == track->collective_capacity) {
-        size_t capacity = track->collective_capacity ? track->collective_capacity * 2 : 64;
-        struct call_collective *items = realloc(track->collectives, capacity * sizeof *items);
-        if (items == NULL)
+        if (!LODE_GROW(track->collectives, track->collective_capacity,
+                       track->collective_capacity ? track->collective_capacity * 2 : 64))
             return false;
-        track->collectives = items;
-        track->collective_capacity = capacity;
     }
     track->collectives[track->collective_count++] =
         (struct call_collective){frame->enter, time, frame->function - 1};

@@ -4,7 +4,7 @@
 
 #include "commands/diagnose/diagnose.h"
 #include "options/shell_words.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 
 #include <math.h>
@@ -116,16 +116,9 @@ static int print_activity(out *o, const compare_job *job, int activity)
         fabs(now - base) > TWO_SIDED_95 * error && fabs(now - base) >= SHARE_SHOWN * fmax(a->total, b->total);
     if (!has_changed)
         return 0;
-    out_row(o, STYLE_PLAIN);
-    out_cell_text(o, is_known ? lode_activity_name(activity) : "unknown");
-    out_cell_text(o, is_known ? lode_activity_title(activity) : "no function");
-    out_cell_share(o, base, a->total);
-    out_cell_share(o, now, b->total);
-    out_cell_real(o, now - base);
-    out_cell_real(o, base);
-    out_cell_real(o, now);
-    out_cell_real(o, error);
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, is_known ? lode_activity_name(activity) : "unknown",
+            is_known ? lode_activity_title(activity) : "no function", out_share(base, a->total),
+            out_share(now, b->total), now - base, base, now, error);
     return 1;
 }
 
@@ -164,16 +157,13 @@ static void json_statements(out *o, const char *key, const lode_diagnosis *d, co
 {
     const lode_statement *statement;
     size_t i = 0;
-    json_array(o, key);
+    out_array(o, key);
     while (other && (statement = next_new(d, other, &i)) != NULL) {
-        json_object(o, NULL);
-        json_text(o, "id", statement->id);
-        json_text(o, "confidence", lode_confidence_name((int)statement->confidence));
-        json_text(o, "text", statement->text);
-        json_text(o, "function", statement->function);
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "id", statement->id, "confidence",
+                   lode_confidence_name((int)statement->confidence), "text", statement->text, "function",
+                   statement->function);
     }
-    json_array_end(o);
+    out_array_end(o);
 }
 
 static size_t say_statements(out *o, const char *word, const lode_diagnosis *d, const lode_diagnosis *other)
@@ -192,13 +182,13 @@ static void print_json(out *o, const compare_job *job, const char *reason)
     int can = reason == NULL;
     json_statements(o, "new_statements", job->new_diagnosis, can ? job->base_diagnosis : NULL);
     json_statements(o, "gone_statements", job->base_diagnosis, can ? job->new_diagnosis : NULL);
-    json_text(o, "not_judged", reason);
-    json_array(o, "diagnose_command");
+    OUT_FIELDS(o, "not_judged", reason);
+    out_array(o, "diagnose_command");
     const char *const words[] = {"lode", "diagnose", job->sides.runs[1].path, "--base",
                                  job->sides.runs[0].path};
     for (size_t i = 0; can && i < sizeof words / sizeof *words; i++)
-        json_text(o, NULL, words[i]);
-    json_array_end(o);
+        OUT_ELEMENTS(o, words[i]);
+    out_array_end(o);
 }
 
 static void say_kinds(out *o, const compare_job *job)

@@ -193,15 +193,8 @@ static void write_rules(out *o, const explanation *e)
     out_table(o, OUT_SIDE, "rules", rule_columns, sizeof rule_columns / sizeof *rule_columns, UNIT_COUNT);
     for (size_t i = 0; i < lode_name_rules_count(e->job->rules); i++) {
         const lode_name_rule *rule = lode_name_rules_at(e->job->rules, i);
-        out_row(o, e->uses[i] ? STYLE_PLAIN : STYLE_DIM);
-        out_cell_text(o, rule->id);
-        out_cell_text(o, subjects[rule->subject]);
-        out_cell_u64(o, e->uses[i]);
-        out_cell_text(o, rule->pattern);
-        out_cell_text(o, rule->replacement);
-        out_cell_u64(o, rule->is_builtin != 0);
-        out_cell_text(o, rule->description);
-        out_row_end(o);
+        OUT_ROW(o, e->uses[i] ? STYLE_PLAIN : STYLE_DIM, rule->id, subjects[rule->subject], e->uses[i],
+                rule->pattern, rule->replacement, rule->is_builtin != 0, rule->description);
     }
     out_table_end(o);
 }
@@ -215,12 +208,7 @@ static const out_column name_columns[] = {
 
 static void write_name(out *o, const char *subject, const char *rules, const char *normal, const char *name)
 {
-    out_row(o, STYLE_PLAIN);
-    out_cell_text(o, subject);
-    out_cell_text(o, rules);
-    out_cell_text(o, normal);
-    out_cell_text(o, name);
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, subject, rules, normal, name);
 }
 
 static void write_names(out *o, const explanation *e)

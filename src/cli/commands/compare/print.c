@@ -4,7 +4,7 @@
 
 #include "alloc.h"
 #include "options/filter.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 #include "text/label.h"
 
@@ -50,26 +50,22 @@ static void write_stores(out *o, const compare_job *job, const char *key, size_t
 {
     int is_text = out_format_of(o) == OUT_TEXT;
     if (out_format_of(o) == OUT_JSON) {
-        json_line(o);
-        json_array(o, key);
+        out_break(o);
+        out_array(o, key);
     }
     for (size_t i = first; i < first + count; i++) {
         const side_run *run = &job->sides.runs[i];
         uint32_t profiles = lode_cost_profiles(run->costs[0].cost);
         char words[COUNTED_SIZE];
         if (out_format_of(o) == OUT_JSON) {
-            json_object(o, NULL);
-            json_text(o, "store", run->path);
-            json_text(o, "kind", kind_of(run));
-            json_u64(o, "profiles", profiles);
-            json_object_end(o);
+            OUT_OBJECT(o, NULL, "store", run->path, "kind", kind_of(run), "profiles", profiles);
         }
         out_entry(o, i == first || !is_text ? key : "", "%s (%s)", run->path,
                   run->kind == LODE_STORE_RECORDING ? rec_count_tracks(words, &run->recording, profiles)
                                                     : format_counted(words, profiles, "profile", "profiles"));
     }
     if (out_format_of(o) == OUT_JSON)
-        json_array_end(o);
+        out_array_end(o);
 }
 
 void compare_heading(out *o, const compare_job *job)
@@ -77,12 +73,10 @@ void compare_heading(out *o, const compare_job *job)
     out_labels(o, 6);
     write_stores(o, job, "base", 0, job->base_runs);
     write_stores(o, job, "new", job->base_runs, job->new_runs);
-    out_fact_text(o, "by", job->by_name);
-    out_fact_text(o, "selection", job->call->shared->profiles);
-    out_fact_bool(o, "is_inclusive", job->options->inclusive);
-    out_fact_bool(o, "is_normalized", job->options->normalize);
-    out_fact_text(o, "statistic", statistic_choices[job->options->statistic]);
-    out_fact_real(o, "confidence_percent", 100 * job->options->confidence);
+    OUT_FIELDS(o, "by", job->by_name, "selection", job->call->shared->profiles, "is_inclusive",
+               job->options->inclusive, "is_normalized", job->options->normalize, "statistic",
+               statistic_choices[job->options->statistic], "confidence_percent",
+               100 * job->options->confidence);
 }
 
 /* Rows that changed, largest first: what they are of the change of the total. */
@@ -209,28 +203,15 @@ static const out_column metric_columns[] = {
 };
 #define METRIC_COLUMN_COUNT (sizeof metric_columns / sizeof *metric_columns)
 
-static void real_cell(out *o, double value)
-{
-    if (isfinite(value))
-        out_cell_real(o, value);
-    else
-        out_cell_none(o);
-}
-
 /* Text says "new" where there is no ratio. */
-static void ratio_cell(out *o, double ratio)
+static out_value ratio_value(const out *o, double ratio)
 {
-    int is_shown = out_is_prose(o) ? !isnan(ratio) : isfinite(ratio);
-    if (is_shown)
-        out_cell_real(o, ratio);
-    else
-        out_cell_none(o);
+    return out_real_if(out_is_prose(o) ? !isnan(ratio) : isfinite(ratio), ratio);
 }
 
 static void sampling_cells(out *o, const compare_amounts *amounts)
 {
-    real_cell(o, amounts->error);
-    out_cell_u64_if(o, amounts->is_beyond >= 0, amounts->is_beyond > 0);
+    OUT_CELLS(o, out_finite(amounts->error), out_u64_if(amounts->is_beyond >= 0, amounts->is_beyond > 0));
 }
 
 static const char *verdict_name(lode_verdict verdict)
@@ -243,14 +224,12 @@ static void verdict_cells(out *o, const compare_amounts *amounts)
 {
     if (!amounts->has_verdict) {
         for (int i = 0; i < 5; i++)
-            out_cell_none(o);
+            OUT_CELLS(o, out_none());
         return;
     }
-    out_cell_text(o, verdict_name(amounts->verdict));
-    real_cell(o, amounts->adjusted_p);
-    real_cell(o, amounts->judgement.ratio.low);
-    real_cell(o, amounts->judgement.ratio.high);
-    real_cell(o, amounts->judgement.smallest_visible);
+    OUT_CELLS(o, verdict_name(amounts->verdict), out_finite(amounts->adjusted_p),
+              out_finite(amounts->judgement.ratio.low), out_finite(amounts->judgement.ratio.high),
+              out_finite(amounts->judgement.smallest_visible));
 }
 
 static void write_metrics(out *o, const compare_job *job, const compare_table *tables)
@@ -263,24 +242,16 @@ static void write_metrics(out *o, const compare_job *job, const compare_table *t
         const side_metric *metric = &job->sides.metrics[i];
         const compare_amounts *total = &tables[i].total;
         out_row(o, STYLE_PLAIN);
-        out_cell_text(o, metric->name);
-        out_cell_text(o, metric->unit == UNIT_COUNT ? NULL : units[metric->unit]);
-        out_cell_u64(o, (uint64_t)metric->is_exact);
-        out_cell_real(o, total->base);
-        out_cell_real(o, total->new_value);
-        out_cell_real(o, total->difference);
-        real_cell(o, total->ratio);
-        out_cell_real(o, tables[i].gross);
-        out_cell_real(o, lode_comparison_matched(job->comparison, LODE_BASE, i));
-        out_cell_real(o, lode_comparison_matched(job->comparison, LODE_NEW, i));
+        OUT_CELLS(o, metric->name, metric->unit == UNIT_COUNT ? NULL : units[metric->unit],
+                  (uint64_t)metric->is_exact, total->base, total->new_value, total->difference,
+                  out_finite(total->ratio), tables[i].gross,
+                  lode_comparison_matched(job->comparison, LODE_BASE, i),
+                  lode_comparison_matched(job->comparison, LODE_NEW, i));
         sampling_cells(o, total);
         verdict_cells(o, total);
-        out_cell_u64_if(o, total->has_verdict, total->judgement.needed_runs);
-        out_cell_u64(o, tables[i].unchanged);
-        out_cell_u64(o, tables[i].tests);
-        out_cell_u64(o, tables[i].pooled_count);
-        out_cell_u64(o, (uint64_t)tables[i].is_equal_speed);
-        real_cell(o, tables[i].has_speed ? tables[i].speed.value : (double)NAN);
+        OUT_CELLS(o, out_u64_if(total->has_verdict, total->judgement.needed_runs), tables[i].unchanged,
+                  tables[i].tests, tables[i].pooled_count, (uint64_t)tables[i].is_equal_speed,
+                  out_finite(tables[i].has_speed ? tables[i].speed.value : (double)NAN));
         out_row_end(o);
     }
     out_table_end(o);
@@ -404,11 +375,11 @@ static void write_name_cells(out *o, const compare_job *job, const compare_row *
     unsigned marks = row->row->marks;
     char *base = compare_name(job, row->row, row->row->base_hotspot);
     char *new_name = compare_name(job, row->row, row->row->new_hotspot);
-    out_cell_text(o, marks & LODE_ONLY_IN_BASE ? "base" : marks & LODE_ONLY_IN_NEW ? "new" : NULL);
-    out_cell_text(o, marks & LODE_MOVED ? row->row->moved_within : NULL);
-    out_cell_text(o, renamed);
-    out_cell_text(o, base);
-    out_cell_text(o, new_name);
+    OUT_CELLS(o,
+              marks & LODE_ONLY_IN_BASE  ? "base"
+              : marks & LODE_ONLY_IN_NEW ? "new"
+                                         : NULL,
+              marks & LODE_MOVED ? row->row->moved_within : NULL, renamed, base, new_name);
     free(base);
     free(new_name);
 }
@@ -424,33 +395,20 @@ static void write_row(out *o, const compare_job *job, const compare_table *table
     const compare_amounts *amounts = &row->amounts;
     char ranks[NUMBER_SIZE], *renamed, *note = note_of(job, row, &renamed);
     out_row(o, style_of(amounts));
-    out_cell_text(o, job->sides.metrics[table->metric].name);
-    out_cell_real(o, amounts->base);
-    out_cell_real(o, amounts->new_value);
-    out_cell_real(o, amounts->difference);
-    ratio_cell(o, amounts->ratio);
-    if (has_share(table) || (!out_is_prose(o) && table->total.difference != 0))
-        out_cell_real(o, amounts->difference / table->total.difference);
-    else
-        out_cell_none(o);
-    if (table->total.base != 0)
-        out_cell_real(o, amounts->difference / table->total.base);
-    else
-        out_cell_none(o);
+    OUT_CELLS(o, job->sides.metrics[table->metric].name, amounts->base, amounts->new_value,
+              amounts->difference, ratio_value(o, amounts->ratio),
+              has_share(table) || (!out_is_prose(o) && table->total.difference != 0)
+                  ? out_real(amounts->difference / table->total.difference)
+                  : out_none(),
+              table->total.base != 0 ? out_real(amounts->difference / table->total.base) : out_none());
     sampling_cells(o, amounts);
     verdict_cells(o, amounts);
-    out_cell_u64_if(o, row->ranks > 0, row->ranks);
-    out_cell_u64_if(o, row->ranks > 0, row->ranks_same);
-    out_cell_text(o, mark_of(job, table, row, ranks));
-    out_cell_text(o, row->name);
-    out_cell_text(o, note);
-    out_cell_real(o, row->base_exclusive);
-    out_cell_real(o, row->new_exclusive);
-    out_cell_real(o, row->base_inclusive);
-    out_cell_real(o, row->new_inclusive);
+    OUT_CELLS(o, out_u64_if(row->ranks > 0, row->ranks), out_u64_if(row->ranks > 0, row->ranks_same),
+              mark_of(job, table, row, ranks), row->name, note, row->base_exclusive, row->new_exclusive,
+              row->base_inclusive, row->new_inclusive);
     write_name_cells(o, job, row, renamed);
-    out_cell_u64(o, (uint64_t)is_pooled(amounts));
-    out_cell_u64_if(o, amounts->has_verdict, amounts->judgement.needed_runs);
+    OUT_CELLS(o, (uint64_t)is_pooled(amounts),
+              out_u64_if(amounts->has_verdict, amounts->judgement.needed_runs));
     out_row_end(o);
     if (note)
         out_note(o, STYLE_DIM, note);

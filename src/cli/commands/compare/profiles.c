@@ -158,17 +158,18 @@ static const out_column columns[] = {
 
 static void write_row(out *o, const profile_row *row)
 {
-    out_row(o, row->difference > 0 ? STYLE_HOT : row->difference < 0 ? STYLE_SERIES : STYLE_DIM);
-    out_cell_real(o, row->base_value);
-    out_cell_real(o, row->new_value);
-    out_cell_real(o, row->difference);
-    if (row->base_value != 0 || (row->new_value != 0 && out_is_prose(o)))
-        out_cell_real(o, row->new_value / row->base_value);
-    else
-        out_cell_none(o);
-    out_cell_text(o, name_of(row));
-    out_cell_text(o, !row->new_entry ? "base" : !row->base ? "new" : NULL);
-    out_row_end(o);
+    OUT_ROW(o,
+            row->difference > 0   ? STYLE_HOT
+            : row->difference < 0 ? STYLE_SERIES
+                                  : STYLE_DIM,
+            row->base_value, row->new_value, row->difference,
+            row->base_value != 0 || (row->new_value != 0 && out_is_prose(o))
+                ? out_real(row->new_value / row->base_value)
+                : out_none(),
+            name_of(row),
+            !row->new_entry ? "base"
+            : !row->base    ? "new"
+                            : NULL);
 }
 
 static void write_heading(out *o, const profile_answer *a)
@@ -180,14 +181,9 @@ static void write_heading(out *o, const profile_answer *a)
     format_amount(median, a->median, metric->unit);
     format_percent(before, base->imbalance);
     format_percent(after, other->imbalance);
-    out_fact_text(o, "metric", metric->name);
-    out_fact_text(o, "function", function);
-    out_fact_u64(o, "matched_count", a->both);
-    out_fact_u64(o, "more_count", a->more);
-    out_fact_u64(o, "less_count", a->less);
-    out_fact_real(o, "median_difference", a->median);
-    out_fact_real(o, "base_imbalance", base->imbalance);
-    out_fact_real(o, "new_imbalance", other->imbalance);
+    OUT_FIELDS(o, "metric", metric->name, "function", function, "matched_count", a->both, "more_count",
+               a->more, "less_count", a->less, "median_difference", a->median, "base_imbalance",
+               base->imbalance, "new_imbalance", other->imbalance);
     out_gap(o);
     out_say(o, "%s%s%s by %s", metric->name, function ? " of " : "", function ? function : "",
             a->job->by_name);

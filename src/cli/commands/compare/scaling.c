@@ -71,8 +71,7 @@ static const out_column columns[COLUMN_COUNT] = {
 static void write_loss(out *o, double own, double inclusive)
 {
     out_row(o, own > 0 ? STYLE_HOT : own < 0 ? STYLE_SERIES : STYLE_DIM);
-    out_cell_real(o, own);
-    out_cell_real(o, inclusive);
+    OUT_CELLS(o, own, inclusive);
 }
 
 static void write_table(out *o, const scaling_answer *a, const lode_scaling_table *table, int has_callers,
@@ -95,9 +94,7 @@ static void write_table(out *o, const scaling_answer *a, const lode_scaling_tabl
         const char *name = name_of(a, row->node, &l), *caller = name_of(a, row->caller, &other);
         if (asprintf(&call, "%s < %s", name, caller) < 0)
             call = NULL;
-        out_cell_text(o, name);
-        out_cell_text(o, caller);
-        out_cell_text(o, call);
+        OUT_CELLS(o, name, caller, call);
         out_row_end(o);
         free(call);
     }
@@ -117,9 +114,7 @@ static void write_path(out *o, const scaling_answer *a)
         if (lode_scaling_loss_of(a->tree, a->path[i], &a->options, &loss, NULL) != LODE_OK)
             continue;
         write_loss(o, loss.own, loss.inclusive);
-        out_cell_text(o, name_of(a, a->path[i], &l));
-        out_cell_none(o);
-        out_cell_none(o);
+        OUT_CELLS(o, name_of(a, a->path[i], &l), out_none(), out_none());
         out_row_end(o);
     }
     out_table_end(o);
@@ -138,13 +133,9 @@ static void write_heading(out *o, const scaling_answer *a)
     format_percent(lost, loss.inclusive);
     format_percent(of_base, base);
     format_percent(of_new, new_value);
-    out_fact_text(o, "metric", a->job->sides.metrics[0].name);
-    out_fact_text(o, "scaling", how);
-    out_fact_real(o, "base_ranks", a->options.base_ranks);
-    out_fact_real(o, "new_ranks", a->options.new_ranks);
-    out_fact_real(o, "loss_percent", 100 * loss.inclusive);
-    out_fact_real(o, "matched_base_percent", 100 * base);
-    out_fact_real(o, "matched_new_percent", 100 * new_value);
+    OUT_FIELDS(o, "metric", a->job->sides.metrics[0].name, "scaling", how, "base_ranks",
+               a->options.base_ranks, "new_ranks", a->options.new_ranks, "loss_percent", 100 * loss.inclusive,
+               "matched_base_percent", 100 * base, "matched_new_percent", 100 * new_value);
     out_gap(o);
     out_say(o, "%s, %s scaling from %g to %g: efficiency %s, loss %s", a->job->sides.metrics[0].name, how,
             a->options.base_ranks, a->options.new_ranks, efficiency, lost);

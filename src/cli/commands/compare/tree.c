@@ -145,18 +145,10 @@ static char *name_of(const compare_job *job, const lode_context *context)
 static void write_numbers(out *o, const lode_compare_node *node)
 {
     double base = node->inclusive[LODE_BASE], new_value = node->inclusive[LODE_NEW];
-    out_cell_real(o, new_value - base);
-    out_cell_real(o, node->gross);
-    if (base != 0 || (new_value != 0 && out_is_prose(o)))
-        out_cell_real(o, new_value / base);
-    else
-        out_cell_none(o);
-    out_cell_real(o, base);
-    out_cell_real(o, new_value);
-    out_cell_real(o, node->own[LODE_BASE]);
-    out_cell_real(o, node->own[LODE_NEW]);
-    out_cell_real(o, node->calls[LODE_BASE]);
-    out_cell_real(o, node->calls[LODE_NEW]);
+    OUT_CELLS(o, new_value - base, node->gross,
+              base != 0 || (new_value != 0 && out_is_prose(o)) ? out_real(new_value / base) : out_none(),
+              base, new_value, node->own[LODE_BASE], node->own[LODE_NEW], node->calls[LODE_BASE],
+              node->calls[LODE_NEW]);
 }
 
 typedef struct tree_writer {
@@ -184,14 +176,11 @@ static void write_row(out *o, const tree_answer *a, size_t index, tree_writer *w
     const char *branch = branches_of(&w->branches, index);
     out_row(o, net > 0 ? STYLE_HOT : net < 0 ? STYLE_SERIES : STYLE_DIM);
     write_numbers(o, &node);
-    out_cell_u64(o, index);
-    out_cell_u64_if(o, row->parent != SIZE_MAX, row->parent);
-    out_cell_u64(o, row->depth);
-    out_cell_text(o, node.marks & LODE_ONLY_IN_BASE ? "base" : node.marks & LODE_ONLY_IN_NEW ? "new" : NULL);
-    out_cell_branch(o, join(w, branch, name), strlen(branch));
-    out_cell_text(o, name);
-    out_cell_text(o, base);
-    out_cell_text(o, other);
+    OUT_CELLS(o, index, out_u64_if(row->parent != SIZE_MAX, row->parent), row->depth,
+              node.marks & LODE_ONLY_IN_BASE  ? "base"
+              : node.marks & LODE_ONLY_IN_NEW ? "new"
+                                              : NULL,
+              out_branch(join(w, branch, name), strlen(branch)), name, base, other);
     out_row_end(o);
     free(base);
     free(other);
@@ -240,13 +229,9 @@ static void write_heading(out *o, const tree_answer *a)
     format_percent(ratio, new_value / base - 1);
     format_percent(of_base, matched[LODE_BASE]);
     format_percent(of_new, matched[LODE_NEW]);
-    out_fact_text(o, "metric", metric->name);
-    out_fact_real(o, "base_total", base);
-    out_fact_real(o, "new_total", new_value);
-    out_fact_real(o, "gross", root.gross);
-    out_fact_real(o, "matched_base_percent", 100 * matched[LODE_BASE]);
-    out_fact_real(o, "matched_new_percent", 100 * matched[LODE_NEW]);
-    out_fact_real(o, "min_percent", 100 * a->job->options->min_share);
+    OUT_FIELDS(o, "metric", metric->name, "base_total", base, "new_total", new_value, "gross", root.gross,
+               "matched_base_percent", 100 * matched[LODE_BASE], "matched_new_percent",
+               100 * matched[LODE_NEW], "min_percent", 100 * a->job->options->min_share);
     out_gap(o);
     out_say(o, "%s: net change %s%s (%s%s), gross change %s", metric->name, new_value > base ? "+" : "", net,
             new_value > base ? "+" : "", ratio, gross);

@@ -6,7 +6,7 @@
 #include "commands/shared/id_tuple.h"
 #include "commands/shared/plots.h"
 #include "commands/shared/spread.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 #include "stores/session.h"
 #include "text/label.h"
@@ -48,9 +48,8 @@ static void print_matches(out *o, const session *s, const context_matches *match
 {
     size_t shown = matches->count < SHOWN_MATCHES ? matches->count : SHOWN_MATCHES;
     label name = {0}, caller = {0};
-    out_fact_u64(o, "match_count", matches->count);
-    out_fact_u64(o, "function_count", matches->functions);
-    out_fact_bool(o, "is_match_list_truncated", shown < matches->count);
+    OUT_FIELDS(o, "match_count", matches->count, "function_count", matches->functions,
+               "is_match_list_truncated", shown < matches->count);
     if (matches->count < 2)
         return;
     char functions[COUNTED_SIZE + 4] = "";
@@ -62,12 +61,9 @@ static void print_matches(out *o, const session *s, const context_matches *match
     out_table(o, OUT_SIDE, "matches", match_columns, 4, unit_of_metric(lode_metric_name(s->metric)));
     for (size_t i = 0; i < shown; i++) {
         const lode_context *context = matches->items[i].context, *parent = lode_context_parent(context);
-        out_row(o, STYLE_PLAIN);
-        out_cell_real(o, matches->items[i].inclusive);
-        out_cell_u64(o, lode_context_id(context));
-        out_cell_text(o, parent ? label_context(&caller, enclosing_function(parent)) : NULL);
-        out_cell_text(o, label_context(&name, context));
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, matches->items[i].inclusive, lode_context_id(context),
+                parent ? label_context(&caller, enclosing_function(parent)) : NULL,
+                label_context(&name, context));
     }
     out_table_end(o);
     out_gap(o);
@@ -97,14 +93,9 @@ static void print_path(out *o, const lode_context *context)
         snprintf(gap, sizeof gap, "(%u more)", count - PATH_HEAD - PATH_TAIL);
         if (is_gap)
             i = count - PATH_TAIL - 1;
-        out_row(o, is_gap ? STYLE_DIM : STYLE_PLAIN);
-        if (is_gap)
-            out_cell_none(o);
-        else
-            out_cell_u64(o, lode_context_id(path[i]));
-        out_cell_text(o, lode_relation_name(lode_context_relation(path[i])));
-        out_cell_text(o, is_gap ? gap : label_context(&l, path[i]));
-        out_row_end(o);
+        OUT_ROW(o, is_gap ? STYLE_DIM : STYLE_PLAIN, is_gap ? out_none() : out_u64(lode_context_id(path[i])),
+                lode_relation_name(lode_context_relation(path[i])),
+                is_gap ? gap : label_context(&l, path[i]));
     }
     out_table_end(o);
     label_free(&l);
@@ -137,10 +128,8 @@ static void print_values(out *o, const session *s, const lode_profile_value *val
     out_table(o, OUT_MAIN, "rows", value_columns, 5, unit);
     for (size_t i = 0; i < count; i++) {
         out_row(o, STYLE_PLAIN);
-        out_cell_u64(o, values[i].profile);
-        out_cell_real(o, values[i].value);
-        out_cell_real(o, values[i].deviation);
-        out_cell_text(o, label_profile(&l, s->db, values[i].profile));
+        OUT_CELLS(o, values[i].profile, values[i].value, values[i].deviation,
+                  label_profile(&l, s->db, values[i].profile));
         id_tuple_cell(o, s->db, values[i].profile);
         out_row_end(o);
     }
@@ -163,7 +152,7 @@ static void print_rows(out *o, const session *s, const context_options *options,
     uint64_t limit = options->shared.limit;
     size_t outliers = options->all ? v->count : lode_profile_outliers(v->items, v->count, &v->distribution);
     size_t shown = !options->all && limit && limit < outliers ? (size_t)limit : outliers;
-    out_fact_bool(o, "outliers_only", !options->all);
+    OUT_FIELDS(o, "outliers_only", !options->all);
     out_fact_rows(o, shown, outliers);
     if (!options->all) {
         say_outliers(o, outliers, v->count);
@@ -180,14 +169,9 @@ static void print_spread(out *o, const session *s, const context_options *option
     const char *name = lode_metric_name(s->metric);
     metric_unit unit = unit_of_metric(name);
     const lode_distribution *d = &v->distribution;
-    out_fact_text(o, "metric", name);
-    out_fact_text(o, "scope", t->scope);
-    out_fact_text(o, "selection", s->shared->profiles);
-    out_fact_u64(o, "profiles", v->count);
-    out_fact_u64(o, "profiles_without_value", v->zeros);
-    out_fact_u64(o, "empty_profiles", v->empty);
-    out_fact_bool(o, "values_by_context", !v->is_by_profile);
-    out_fact_bool(o, "adds_up", !v->is_cct_wrong && !v->is_profile_wrong);
+    OUT_FIELDS(o, "metric", name, "scope", t->scope, "selection", s->shared->profiles, "profiles", v->count,
+               "profiles_without_value", v->zeros, "empty_profiles", v->empty, "values_by_context",
+               !v->is_by_profile, "adds_up", !v->is_cct_wrong && !v->is_profile_wrong);
     out_say(o, "\n%s, %s scope, over %s", name, t->scope, COUNTED(v->count, "profile", "profiles"));
     session_say_default(o, s);
     if (v->zeros)
@@ -305,8 +289,7 @@ static int print_context(const invocation *call, session *s, const context_match
         status = session_error(s, &error);
     } else {
         out_begin(o, SCHEMA_CONTEXT, s->path);
-        out_fact_u64(o, "context", t->id);
-        out_fact_text(o, "name", t->context ? label_context(&l, t->context) : NULL);
+        OUT_FIELDS(o, "context", t->id, "name", t->context ? label_context(&l, t->context) : NULL);
         print_matches(o, s, matches, call->operands[1]);
         if (t->context)
             print_path(o, t->context);

@@ -4,14 +4,6 @@
 
 #define COUNT(columns) (sizeof(columns) / sizeof *(columns))
 
-static void put_real_if(out *o, int is_there, double share)
-{
-    if (is_there)
-        out_cell_real(o, share);
-    else
-        out_cell_none(o);
-}
-
 static const out_column efficiency_columns[] = {
     {"parallel", "", OUT_REAL, OUT_DATA_ONLY},      {"low", "", OUT_REAL, OUT_DATA_ONLY},
     {"high", "", OUT_REAL, OUT_DATA_ONLY},          {"load_balance", "", OUT_REAL, OUT_DATA_ONLY},
@@ -28,9 +20,9 @@ static void put_efficiency(out *o, const lode_efficiency *e)
         const double hybrid[] = {e->process, e->serial, e->openmp, e->rank_balance, e->rank_communication};
         out_row(o, STYLE_PLAIN);
         for (size_t i = 0; i < COUNT(all); i++)
-            out_cell_real(o, all[i]);
+            OUT_CELLS(o, all[i]);
         for (size_t i = 0; i < COUNT(hybrid); i++)
-            put_real_if(o, e->is_hybrid, hybrid[i]);
+            OUT_CELLS(o, out_real_if(e->is_hybrid, hybrid[i]));
         out_row_end(o);
     }
     out_table_end(o);
@@ -48,12 +40,7 @@ static void put_quality(out *o, const lode_diagnosis *d)
     const lode_quality_note *note;
     out_table(o, OUT_SIDE, "quality", quality_columns, COUNT(quality_columns), UNIT_COUNT);
     for (size_t i = 0; (note = lode_diagnosis_note(d, i)) != NULL; i++) {
-        out_row(o, STYLE_PLAIN);
-        out_cell_text(o, note->id);
-        out_cell_text(o, diagnose_level_name(note->level));
-        out_cell_text(o, note->text);
-        out_cell_real(o, note->value);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, note->id, diagnose_level_name(note->level), note->text, note->value);
     }
     out_table_end(o);
 }
@@ -82,24 +69,13 @@ static void put_statement(out *o, const diagnose_page *page, const lode_statemen
     const lode_statement *before = NULL;
     const char *change =
         page->base ? lode_statement_change_name((int)diagnose_change(page->base, s, &before)) : NULL;
-    out_row(o, STYLE_PLAIN);
-    out_cell_text(o, s->id);
-    out_cell_text(o, lode_confidence_name((int)s->confidence));
-    put_real_if(o, s->has_gain, s->gain);
-    put_real_if(o, s->has_gain, s->low);
-    put_real_if(o, s->has_gain, s->high);
-    out_cell_text(o, s->text);
-    out_cell_text(o, s->advice);
-    out_cell_text(o, s->function);
-    out_cell_u64_if(o, s->context != NULL, s->context ? lode_context_id(s->context) : 0);
-    out_cell_u64_if(o, s->has_rank, s->rank);
-    out_cell_u64_if(o, s->has_thread && s->thread >= 0, (uint64_t)s->thread);
-    out_cell_u64_if(o, s->to != 0, s->from);
-    out_cell_u64_if(o, s->to != 0, s->to);
-    out_cell_text(o, change);
-    put_real_if(o, before && before->has_gain, before ? before->gain : 0);
-    out_cell_u64(o, s->has_gain && s->is_bound);
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, s->id, lode_confidence_name((int)s->confidence),
+            out_real_if(s->has_gain, s->gain), out_real_if(s->has_gain, s->low),
+            out_real_if(s->has_gain, s->high), s->text, s->advice, s->function,
+            s->context ? out_u64(lode_context_id(s->context)) : out_none(), out_u64_if(s->has_rank, s->rank),
+            out_u64_if(s->has_thread && s->thread >= 0, (uint64_t)s->thread), out_u64_if(s->to != 0, s->from),
+            out_u64_if(s->to != 0, s->to), change,
+            before && before->has_gain ? out_real(before->gain) : out_none(), s->has_gain && s->is_bound);
 }
 
 static void put_statements(out *o, const diagnose_page *page)
@@ -124,11 +100,7 @@ static void put_gone(out *o, const diagnose_page *page)
     for (size_t i = 0; page->base && (before = lode_diagnosis_statement(page->base, i)) != NULL; i++) {
         if (!diagnose_is_gone(page, before))
             continue;
-        out_row(o, STYLE_PLAIN);
-        out_cell_text(o, before->id);
-        out_cell_text(o, before->text);
-        out_cell_text(o, before->function);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, before->id, before->text, before->function);
     }
     out_table_end(o);
 }
@@ -145,12 +117,7 @@ static void put_rules(out *o, const lode_diagnosis *d)
     const lode_rule_state *rule;
     out_table(o, OUT_SIDE, "rules", rule_columns, COUNT(rule_columns), UNIT_COUNT);
     for (size_t i = 0; (rule = lode_diagnosis_rule(d, i)) != NULL; i++) {
-        out_row(o, STYLE_PLAIN);
-        out_cell_text(o, rule->id);
-        out_cell_text(o, rule->summary);
-        out_cell_u64(o, rule->ran != 0);
-        out_cell_text(o, rule->reason);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, rule->id, rule->summary, rule->ran != 0, rule->reason);
     }
     out_table_end(o);
 }

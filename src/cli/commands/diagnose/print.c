@@ -150,12 +150,8 @@ static void print_activities(out *o, const lode_diagnosis *d)
         if (time <= 0 || (is_prose && time < SHARE_SHOWN * run->total))
             continue;
         int is_known = i < LODE_ACTIVITY_COUNT;
-        out_row(o, STYLE_PLAIN);
-        out_cell_text(o, is_known ? lode_activity_name(i) : "unknown");
-        out_cell_text(o, is_known ? lode_activity_title(i) : "no function");
-        out_cell_share(o, time, run->total);
-        out_cell_real(o, time);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, is_known ? lode_activity_name(i) : "unknown",
+                is_known ? lode_activity_title(i) : "no function", out_share(time, run->total), time);
     }
     out_table_end(o);
 }
@@ -211,11 +207,7 @@ static void print_efficiency(out *o, const lode_diagnosis *d)
     out_gap(o);
     out_table(o, OUT_SIDE, "parts", part_columns, 3, UNIT_COUNT);
     for (size_t i = 0; i < count; i++) {
-        out_row(o, STYLE_PLAIN);
-        out_cell_text(o, parts[i].name);
-        out_cell_real(o, parts[i].share > 0 ? parts[i].share : 0);
-        out_cell_text(o, parts[i].meaning);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, parts[i].name, parts[i].share > 0 ? parts[i].share : 0, parts[i].meaning);
     }
     out_table_end(o);
 }
@@ -330,13 +322,7 @@ static const out_column statement_columns[] = {
 /* A row below a statement. */
 static void put_detail(out *o, const char *text, const char *command)
 {
-    out_row(o, STYLE_PLAIN);
-    out_cell_none(o);
-    out_cell_none(o);
-    out_cell_text(o, text);
-    out_cell_none(o);
-    out_cell_text(o, command);
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, out_none(), out_none(), text, out_none(), command);
 }
 
 static void put_statement(out *o, unsigned number, const lode_statement *statement, const diagnose_page *page)
@@ -345,16 +331,8 @@ static void put_statement(out *o, unsigned number, const lode_statement *stateme
     describe_change(change, page, statement);
     (void)snprintf(confidence, sizeof confidence, "%s%s", lode_confidence_name((int)statement->confidence),
                    change);
-    out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, number);
-    if (statement->has_gain)
-        out_cell_real(o, statement->gain);
-    else
-        out_cell_none(o);
-    out_cell_text(o, statement->text);
-    out_cell_text(o, confidence);
-    out_cell_none(o);
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, number, statement->has_gain ? out_real(statement->gain) : out_none(),
+            statement->text, confidence, out_none());
     for (size_t i = 0; i < statement->evidence_count; i++) {
         char *line = command_of(&statement->evidence[i], page->path);
         put_detail(o, statement->evidence[i].text, line);

@@ -16,7 +16,7 @@ static lode_status dump(out *o, const lode_database *db, unsigned only, lode_err
 {
     lode_status status = LODE_OK;
     out_begin(o, SCHEMA_DUMP, NULL);
-    json_text(o, "format", lode_database_format(db));
+    OUT_FIELDS(o, "format", lode_database_format(db));
     if (only & DUMP_META)
         dump_meta(o, db);
     if (only & DUMP_PROFILES)

@@ -3,7 +3,7 @@
 #ifndef CLI_DUMP_H
 #define CLI_DUMP_H
 
-#include "output/json.h"
+#include "output/out.h"
 
 #include <lode/unstable.h>
 

@@ -40,9 +40,9 @@ static void begin_document(raw_dump *d)
     if (d->has_begun)
         return;
     out_begin(d->out, SCHEMA_DUMP_MEASUREMENTS, NULL);
-    json_text(d->out, "format", "hpcrun");
-    json_line(d->out);
-    json_array(d->out, "profiles");
+    OUT_FIELDS(d->out, "format", "hpcrun");
+    out_break(d->out);
+    out_array(d->out, "profiles");
     d->has_begun = 1;
 }
 
@@ -51,9 +51,9 @@ static void begin_file(raw_dump *d, const char *file)
     begin_document(d);
     if (d->is_in_file)
         return;
-    json_line(d->out);
-    json_object(d->out, NULL);
-    json_text(d->out, "file", file);
+    out_break(d->out);
+    out_object(d->out, NULL);
+    OUT_FIELDS(d->out, "file", file);
     d->is_in_file = 1;
     d->has_trace = 0;
 }
@@ -61,7 +61,7 @@ static void begin_file(raw_dump *d, const char *file)
 static void end_node(raw_dump *d)
 {
     if (d->is_in_node)
-        json_object_end(d->out);
+        out_object_end(d->out);
     d->is_in_node = 0;
 }
 
@@ -69,9 +69,9 @@ static void end_member(raw_dump *d)
 {
     end_node(d);
     if (d->member == MEMBER_VALUES)
-        json_object_end(d->out);
+        out_object_end(d->out);
     else if (d->member != MEMBER_NONE)
-        json_array_end(d->out);
+        out_array_end(d->out);
     d->member = MEMBER_NONE;
 }
 
@@ -79,59 +79,42 @@ static void end_member(raw_dump *d)
 
 static void write_modules(out *o, const lode_raw_profile *profile)
 {
-    json_array(o, "modules");
+    out_array(o, "modules");
     for (uint32_t i = 0; i < profile->module_count; i++) {
-        json_object(o, NULL);
-        json_u64(o, "id", i + 1);
-        json_text(o, "path", profile->modules[i].path);
-        json_u64(o, "flags", profile->modules[i].flags);
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "id", i + 1, "path", profile->modules[i].path, "flags",
+                   profile->modules[i].flags);
     }
-    json_array_end(o);
+    out_array_end(o);
 }
 
 static void write_metrics(out *o, const lode_raw_profile *profile)
 {
-    json_array(o, "metrics");
+    out_array(o, "metrics");
     for (uint32_t i = 0; i < profile->metric_count; i++) {
         const lode_raw_metric *metric = &profile->metrics[i];
-        json_object(o, NULL);
-        json_text(o, "name", metric->name);
-        json_text(o, "description", metric->description);
-        json_text(o, "formula", metric->formula[0] ? metric->formula : NULL);
-        json_text(o, "format", metric->format);
-        json_u64(o, "period", metric->period);
-        json_u64(o, "type", metric->type);
-        json_u64(o, "visibility", metric->visibility);
-        json_bool(o, "is_integer", metric->is_integer);
-        json_bool(o, "is_relation", metric->is_relation);
-        json_bool(o, "shows_percent", metric->shows_percent);
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "name", metric->name, "description", metric->description, "formula",
+                   metric->formula[0] ? metric->formula : NULL, "format", metric->format, "period",
+                   metric->period, "type", metric->type, "visibility", metric->visibility, "is_integer",
+                   metric->is_integer, "is_relation", metric->is_relation, "shows_percent",
+                   metric->shows_percent);
     }
-    json_array_end(o);
+    out_array_end(o);
 }
 
 static void write_ids(out *o, const lode_raw_profile *profile)
 {
-    json_array(o, "id_kinds");
+    out_array(o, "id_kinds");
     for (uint32_t i = 0; i < profile->id_kind_count; i++) {
-        json_object(o, NULL);
-        json_u64(o, "kind", profile->id_kinds[i].kind);
-        json_text(o, "name", profile->id_kinds[i].name);
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "kind", profile->id_kinds[i].kind, "name", profile->id_kinds[i].name);
     }
-    json_array_end(o);
-    json_array(o, "ids");
+    out_array_end(o);
+    out_array(o, "ids");
     for (uint32_t i = 0; i < profile->id_count; i++) {
         const lode_raw_id *id = &profile->ids[i];
-        json_object(o, NULL);
-        json_u64(o, "kind", id->kind);
-        json_u64(o, "meaning", id->meaning);
-        json_digits(o, "physical", id->physical);
-        json_digits(o, "logical", id->logical);
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "kind", id->kind, "meaning", id->meaning, "physical", out_digits(id->physical),
+                   "logical", out_digits(id->logical));
     }
-    json_array_end(o);
+    out_array_end(o);
 }
 
 static int on_profile(void *user, const lode_raw_profile *profile)
@@ -140,10 +123,10 @@ static int on_profile(void *user, const lode_raw_profile *profile)
     begin_file(d, profile->file);
     if (!(d->only & DUMP_META))
         return !goes_on(d);
-    json_object(d->out, "attributes");
+    out_object(d->out, "attributes");
     for (uint32_t i = 0; i < profile->attribute_count; i++)
-        json_text(d->out, profile->attributes[i].name, profile->attributes[i].value);
-    json_object_end(d->out);
+        OUT_FIELDS(d->out, profile->attributes[i].name, profile->attributes[i].value);
+    out_object_end(d->out);
     write_modules(d->out, profile);
     write_metrics(d->out, profile);
     write_ids(d->out, profile);
@@ -156,16 +139,11 @@ static int on_nodes(void *user, const lode_raw_node *nodes, size_t count)
 {
     raw_dump *d = user;
     if (d->member != MEMBER_NODES)
-        json_array(d->out, "nodes");
+        out_array(d->out, "nodes");
     d->member = MEMBER_NODES;
     for (size_t i = 0; i < count; i++) {
-        json_object(d->out, NULL);
-        json_u64(d->out, "id", nodes[i].id);
-        json_u64(d->out, "parent", nodes[i].parent);
-        json_u64(d->out, "module", nodes[i].module);
-        json_digits(d->out, "offset", nodes[i].offset);
-        json_u64(d->out, "flags", nodes[i].flags);
-        json_object_end(d->out);
+        OUT_OBJECT(d->out, NULL, "id", nodes[i].id, "parent", nodes[i].parent, "module", nodes[i].module,
+                   "offset", out_digits(nodes[i].offset), "flags", nodes[i].flags);
     }
     return !goes_on(d);
 }
@@ -175,15 +153,12 @@ static void write_value(raw_dump *d, const lode_raw_value *value)
     char key[16];
     if (!d->is_in_node || d->node != value->node) {
         end_node(d);
-        json_number_key_object(d->out, value->node);
+        out_number_key_object(d->out, value->node);
         d->node = value->node;
         d->is_in_node = 1;
     }
     snprintf(key, sizeof key, "%u", (unsigned)value->metric);
-    if (value->is_integer)
-        json_u64(d->out, key, value->bits);
-    else
-        json_real(d->out, key, value->number);
+    OUT_FIELDS(d->out, key, value->is_integer ? out_u64(value->bits) : out_real(value->number));
 }
 
 static int on_values(void *user, const lode_raw_value *values, size_t count)
@@ -191,7 +166,7 @@ static int on_values(void *user, const lode_raw_value *values, size_t count)
     raw_dump *d = user;
     if (d->member != MEMBER_VALUES) {
         end_member(d);
-        json_object(d->out, "values");
+        out_object(d->out, "values");
     }
     d->member = MEMBER_VALUES;
     for (size_t i = 0; i < count; i++)
@@ -206,9 +181,8 @@ static int on_trace(void *user, const lode_raw_trace *trace)
     begin_file(d, NULL);
     if (!(d->only & DUMP_TRACES))
         return !goes_on(d);
-    json_object(d->out, "trace");
-    json_text(d->out, "file", trace->file);
-    json_u64(d->out, "flags", trace->flags);
+    out_object(d->out, "trace");
+    OUT_FIELDS(d->out, "file", trace->file, "flags", trace->flags);
     d->is_in_trace = d->has_trace = 1;
     return !goes_on(d);
 }
@@ -217,13 +191,10 @@ static int on_samples(void *user, const lode_raw_sample *samples, size_t count)
 {
     raw_dump *d = user;
     if (d->member != MEMBER_SAMPLES)
-        json_array(d->out, "samples");
+        out_array(d->out, "samples");
     d->member = MEMBER_SAMPLES;
     for (size_t i = 0; i < count; i++) {
-        json_array(d->out, NULL);
-        json_digits(d->out, NULL, samples[i].time);
-        json_u64(d->out, NULL, samples[i].node);
-        json_array_end(d->out);
+        OUT_ARRAY(d->out, NULL, out_digits(samples[i].time), samples[i].node);
     }
     return !goes_on(d);
 }
@@ -233,10 +204,10 @@ static int on_end(void *user)
     raw_dump *d = user;
     end_member(d);
     if (d->is_in_trace)
-        json_object_end(d->out);
+        out_object_end(d->out);
     else if ((d->only & DUMP_TRACES) && !d->has_trace)
-        json_null(d->out, "trace");
-    json_object_end(d->out);
+        OUT_FIELDS(d->out, "trace", out_none());
+    out_object_end(d->out);
     d->is_in_file = d->is_in_trace = 0;
     return !goes_on(d);
 }
@@ -246,17 +217,14 @@ static int on_end(void *user)
 static void end_document(raw_dump *d, const lode_measurements *m)
 {
     begin_document(d);
-    json_array_end(d->out);
-    json_line(d->out);
-    json_array(d->out, "skipped");
+    out_array_end(d->out);
+    out_break(d->out);
+    out_array(d->out, "skipped");
     for (uint32_t i = 0; i < lode_measurements_skip_count(m); i++) {
         const lode_measured_skip *skip = lode_measurements_skip(m, i);
-        json_object(d->out, NULL);
-        json_text(d->out, "file", skip->file);
-        json_text(d->out, "text", skip->text);
-        json_object_end(d->out);
+        OUT_OBJECT(d->out, NULL, "file", skip->file, "text", skip->text);
     }
-    json_array_end(d->out);
+    out_array_end(d->out);
     out_end(d->out);
 }
 

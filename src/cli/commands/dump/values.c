@@ -39,23 +39,23 @@ static lode_status take_block(uint64_t *left, const lode_database *db, lode_part
 static lode_status dump_group(out *o, const lode_block *block, const lode_group *group)
 {
     lode_value chunk[CHUNK];
-    json_number_key_object(o, group->key);
+    out_number_key_object(o, group->key);
     for (uint64_t done = 0; done < group->count && !out_has_failed(o); done += CHUNK) {
         uint64_t part = group->count - done < CHUNK ? group->count - done : CHUNK;
         lode_status status = lode_block_read(block, group->first + done, part, chunk);
         if (status != LODE_OK)
             return status;
         for (uint64_t i = 0; i < part; i++)
-            json_number_key_real(o, chunk[i].key, chunk[i].value);
+            out_number_key_real(o, chunk[i].key, chunk[i].value);
     }
-    json_object_end(o);
+    out_object_end(o);
     return LODE_OK;
 }
 
 /* A member "values": {"<group>": {"<key>": number}}. */
 static lode_status dump_block(out *o, const lode_block *block, lode_error *error)
 {
-    json_object(o, "values");
+    out_object(o, "values");
     for (uint32_t i = 0; i < lode_block_group_count(block) && !out_has_failed(o); i++) {
         lode_group group;
         lode_status status = lode_block_group(block, i, &group, error);
@@ -64,7 +64,7 @@ static lode_status dump_block(out *o, const lode_block *block, lode_error *error
         if (status != LODE_OK)
             return status;
     }
-    json_object_end(o);
+    out_object_end(o);
     return LODE_OK;
 }
 
@@ -79,16 +79,12 @@ static lode_status dump_ids(out *o, const lode_database *db, uint32_t profile, u
         return status;
     lode_id *ids = alloc_array(count, sizeof *ids);
     status = lode_profile_ids(db, profile, ids, count, &count, error);
-    json_array(o, "ids");
+    out_array(o, "ids");
     for (uint32_t i = 0; status >= 0 && i < count; i++) {
-        json_object(o, NULL);
-        json_u64(o, "kind", ids[i].kind);
-        json_u64(o, "flags", ids[i].flags);
-        json_u64(o, "logical", ids[i].logical);
-        json_digits(o, "physical", ids[i].physical);
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "kind", ids[i].kind, "flags", ids[i].flags, "logical", ids[i].logical, "physical",
+                   out_digits(ids[i].physical));
     }
-    json_array_end(o);
+    out_array_end(o);
     free(ids);
     return status;
 }
@@ -105,29 +101,27 @@ static lode_status dump_profile(out *o, const lode_database *db, uint32_t index,
         status = take_block(left, db, LODE_PART_PROFILE, &block, error);
     if (status < 0)
         return status;
-    json_line(o);
-    json_object(o, NULL);
-    json_u64(o, "index", index);
-    json_bool(o, "summary", lode_profile_is_summary(db, index));
-    json_u64(o, "flags", flags);
+    out_break(o);
+    out_object(o, NULL);
+    OUT_FIELDS(o, "index", index, "summary", lode_profile_is_summary(db, index), "flags", flags);
     status = dump_ids(o, db, index, left, error);
     if (status >= 0)
         status = dump_block(o, &block, error);
-    json_object_end(o);
+    out_object_end(o);
     return status;
 }
 
 lode_status dump_profiles(out *o, const lode_database *db, lode_error *error)
 {
     uint64_t left = lode_database_part_size(db, LODE_PART_PROFILE);
-    json_line(o);
-    json_array(o, "profiles");
+    out_break(o);
+    out_array(o, "profiles");
     for (uint32_t i = 0; i < lode_database_profile_count(db) && !out_has_failed(o); i++) {
         lode_status status = dump_profile(o, db, i, &left, error);
         if (status < 0)
             return status;
     }
-    json_array_end(o);
+    out_array_end(o);
     return LODE_OK;
 }
 
@@ -140,11 +134,11 @@ static lode_status dump_context(out *o, const lode_database *db, uint32_t id, ui
         status = take_block(left, db, LODE_PART_CONTEXT, &block, error);
     if (status != LODE_OK || lode_block_value_count(&block) == 0)
         return status;
-    json_line(o);
-    json_object(o, NULL);
-    json_u64(o, "id", id);
+    out_break(o);
+    out_object(o, NULL);
+    OUT_FIELDS(o, "id", id);
     status = dump_block(o, &block, error);
-    json_object_end(o);
+    out_object_end(o);
     return status;
 }
 
@@ -152,50 +146,45 @@ lode_status dump_contexts(out *o, const lode_database *db, lode_error *error)
 {
     uint32_t count = lode_database_context_block_count(db);
     uint64_t left = lode_database_part_size(db, LODE_PART_CONTEXT);
-    json_line(o);
+    out_break(o);
     if (!lode_database_has(db, LODE_PART_CONTEXT)) {
-        json_null(o, "contexts");
-        json_null(o, "context_block_count");
+        OUT_FIELDS(o, "contexts", out_none(), "context_block_count", out_none());
         return LODE_OK;
     }
-    json_array(o, "contexts");
+    out_array(o, "contexts");
     for (uint32_t id = 0; id < count && !out_has_failed(o); id++) {
         lode_status status = dump_context(o, db, id, &left, error);
         if (status < 0)
             return status;
     }
-    json_array_end(o);
-    json_u64(o, "context_block_count", count);
+    out_array_end(o);
+    OUT_FIELDS(o, "context_block_count", count);
     return LODE_OK;
 }
 
 static void dump_samples(out *o, const lode_trace_line *line)
 {
-    json_array(o, "samples");
+    out_array(o, "samples");
     for (uint64_t i = 0; i < line->sample_count && !out_has_failed(o); i++) {
         lode_sample sample;
         if (lode_trace_line_sample(line, i, &sample) != LODE_OK)
             break;
-        json_array(o, NULL);
-        json_digits(o, NULL, sample.time);
-        json_u64(o, NULL, sample.context_id);
-        json_array_end(o);
+        OUT_ARRAY(o, NULL, out_digits(sample.time), sample.context_id);
     }
-    json_array_end(o);
+    out_array_end(o);
 }
 
 lode_status dump_traces(out *o, const lode_database *db, lode_error *error)
 {
     uint64_t min = 0, max = 0, left = lode_database_part_size(db, LODE_PART_TRACE);
-    json_line(o);
+    out_break(o);
     if (lode_database_trace_bounds(db, &min, &max) != LODE_OK) {
-        json_null(o, "traces");
+        OUT_FIELDS(o, "traces", out_none());
         return LODE_OK;
     }
-    json_object(o, "traces");
-    json_digits(o, "min_time_ns", min);
-    json_digits(o, "max_time_ns", max);
-    json_array(o, "lines");
+    out_object(o, "traces");
+    OUT_FIELDS(o, "min_time_ns", out_digits(min), "max_time_ns", out_digits(max));
+    out_array(o, "lines");
     for (uint32_t i = 0; i < lode_database_trace_count(db) && !out_has_failed(o); i++) {
         lode_trace_line line;
         lode_status status = lode_database_trace_line(db, i, &line, error);
@@ -203,13 +192,13 @@ lode_status dump_traces(out *o, const lode_database *db, lode_error *error)
             status = take(&left, db, LODE_PART_TRACE, line.sample_count, LEAST_SAMPLE, error);
         if (status < 0)
             return status;
-        json_line(o);
-        json_object(o, NULL);
-        json_u64(o, "profile", line.profile);
+        out_break(o);
+        out_object(o, NULL);
+        OUT_FIELDS(o, "profile", line.profile);
         dump_samples(o, &line);
-        json_object_end(o);
+        out_object_end(o);
     }
-    json_array_end(o);
-    json_object_end(o);
+    out_array_end(o);
+    out_object_end(o);
     return LODE_OK;
 }

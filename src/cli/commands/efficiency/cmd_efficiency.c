@@ -3,7 +3,7 @@
 #include "commands/diagnose/diagnose.h"
 #include "commands/efficiency/efficiency.h"
 #include "commands/shared/id_tuple.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 
 #include <stdio.h>
@@ -57,10 +57,10 @@ static void json_notes(out *o, const lode_efficiencies *e)
     const lode_quality_note *note;
     if (out_format_of(o) != OUT_JSON)
         return;
-    json_array(o, "quality");
+    out_array(o, "quality");
     for (size_t i = 0; (note = lode_efficiencies_note(e, i)) != NULL; i++)
         diagnose_json_note(o, note);
-    json_array_end(o);
+    out_array_end(o);
 }
 
 /* ---- one store ---- */
@@ -111,17 +111,10 @@ static char *name_of(const efficiency_store *store, const lode_efficiency_row *r
 static void write_shares(out *o, const lode_efficiency *e)
 {
     const double shares[] = {e->process, e->serial, e->openmp, e->rank_balance, e->rank_communication};
-    out_cell_real(o, e->parallel);
-    out_cell_real(o, e->useful_low);
-    out_cell_real(o, e->useful_high);
-    out_cell_real(o, e->load_balance);
-    out_cell_real(o, e->communication);
-    out_cell_u64(o, e->is_hybrid != 0);
+    OUT_CELLS(o, e->parallel, e->useful_low, e->useful_high, e->load_balance, e->communication,
+              e->is_hybrid != 0);
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
-        if (e->is_hybrid)
-            out_cell_real(o, shares[i]);
-        else
-            out_cell_none(o);
+        OUT_CELLS(o, e->is_hybrid ? out_real(shares[i]) : out_none());
 }
 
 static void write_row(out *o, const efficiency_store *store, const lode_efficiency_row *row)
@@ -129,19 +122,12 @@ static void write_row(out *o, const efficiency_store *store, const lode_efficien
     char *name = name_of(store, row);
     out_row(o, row->is_group ? STYLE_PLAIN : STYLE_HEADING);
     if (row->to) {
-        out_cell_u64(o, row->from);
-        out_cell_u64(o, row->to);
+        OUT_CELLS(o, row->from, row->to);
     } else {
-        out_cell_none(o);
-        out_cell_none(o);
+        OUT_CELLS(o, out_none(), out_none());
     }
     write_shares(o, row->efficiency);
-    out_cell_real(o, row->run_time);
-    out_cell_real(o, row->useful);
-    out_cell_u64(o, row->ranks);
-    out_cell_u64(o, row->threads);
-    out_cell_u64(o, row->is_group != 0);
-    out_cell_text(o, name);
+    OUT_CELLS(o, row->run_time, row->useful, row->ranks, row->threads, row->is_group != 0, name);
     id_tuple_write(o, store->s.db, row->ids, row->is_group ? store->kind_count : 0);
     out_row_end(o);
     free(name);
@@ -178,11 +164,8 @@ static void write_heading(out *o, const efficiency_store *store, const char *met
     const lode_efficiencies *e = store->efficiencies;
     const lode_run *run = lode_efficiencies_run(e);
     char time[NUMBER_SIZE];
-    out_fact_text(o, "metric", metric);
-    out_fact_real(o, "run_time", run->run_time);
-    out_fact_u64(o, "samples", run->samples);
-    out_fact_u64(o, "threads_without_ids", lode_efficiencies_without(e));
-    out_fact_text(o, "reason", lode_efficiencies_reason(e));
+    OUT_FIELDS(o, "metric", metric, "run_time", run->run_time, "samples", run->samples, "threads_without_ids",
+               lode_efficiencies_without(e), "reason", lode_efficiencies_reason(e));
     json_notes(o, e);
     format_amount(time, run->run_time, unit_of_metric(metric ? metric : ""));
     if (metric)

@@ -38,12 +38,9 @@ static const out_column columns[COLUMN_COUNT] = {
     {"path", "Store", OUT_STRING, OUT_ALWAYS},
 };
 
-static void write_ratio(out *o, double part, double whole)
+static out_value ratio(double part, double whole)
 {
-    if (part > 0 && whole > 0)
-        out_cell_real(o, part / whole);
-    else
-        out_cell_none(o);
+    return part > 0 && whole > 0 ? out_real(part / whole) : out_none();
 }
 
 /* A total of a run, or, with weak scaling, its part for each thread. */
@@ -61,8 +58,8 @@ static void write_row(out *o, const char *path, const run_figures *base, const r
     if (e == NULL) {
         out_row(o, STYLE_DIM);
         for (size_t i = 0; i + 1 < COLUMN_COUNT; i++)
-            out_cell_none(o);
-        out_cell_text(o, path);
+            OUT_CELLS(o, out_none());
+        OUT_CELLS(o, path);
         out_row_end(o);
         return;
     }
@@ -70,24 +67,17 @@ static void write_row(out *o, const char *path, const run_figures *base, const r
     double ipc = run->cycles > 0 ? run->instructions / run->cycles : 0;
     double base_ipc = base->cycles > 0 ? base->instructions / base->cycles : 0;
     out_row(o, STYLE_PLAIN);
-    out_cell_real(o, e->parallel);
-    out_cell_real(o, e->load_balance);
-    out_cell_real(o, e->communication);
-    write_ratio(o, before, now);
-    write_ratio(o, before * e->parallel, now);
-    out_cell_real(o, run->row->run_time);
+    OUT_CELLS(o, e->parallel, e->load_balance, e->communication, ratio(before, now),
+              ratio(before * e->parallel, now), run->row->run_time);
     out_unit(o, UNIT_COUNT);
-    write_ratio(o, base->row->run_time, run->row->run_time);
+    OUT_CELLS(o, ratio(base->row->run_time, run->row->run_time));
     out_unit(o, unit);
-    out_cell_real(o, run->row->useful);
-    out_cell_u64(o, run->row->ranks);
+    OUT_CELLS(o, run->row->useful, run->row->ranks);
     out_unit(o, UNIT_COUNT);
-    write_ratio(o, run->instructions, run->cycles);
-    write_ratio(o, ipc, base_ipc);
-    write_ratio(o, amount(base->instructions, base, is_weak), amount(run->instructions, run, is_weak));
+    OUT_CELLS(o, ratio(run->instructions, run->cycles), ratio(ipc, base_ipc),
+              ratio(amount(base->instructions, base, is_weak), amount(run->instructions, run, is_weak)));
     out_unit(o, unit);
-    out_cell_u64(o, run->row->threads);
-    out_cell_text(o, path);
+    OUT_CELLS(o, run->row->threads, path);
     out_row_end(o);
 }
 
@@ -110,8 +100,7 @@ static void print_runs(const invocation *call, const efficiency_store *stores, c
     for (size_t i = COLUMN_IPC; i < COLUMN_IPC + 3; i++)
         shown[i].visibility = has_counters && i != COLUMN_IPC ? OUT_ALWAYS : OUT_DATA_ONLY;
     out_begin(o, SCHEMA_EFFICIENCY_SCALING, NULL);
-    out_fact_text(o, "metric", metric);
-    out_fact_text(o, "scaling", is_weak ? "weak" : "strong");
+    OUT_FIELDS(o, "metric", metric, "scaling", is_weak ? "weak" : "strong");
     out_say(o, "%s, %s scaling; the first store is the reference", metric, is_weak ? "weak" : "strong");
     for (size_t i = 0; i < call->operand_count && out_is_prose(o); i++) {
         if (lode_efficiencies_note(stores[i].efficiencies, 0))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "commands/export/list.h"
 
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 
 #include <lode/unstable.h>
@@ -33,29 +33,26 @@ int export_next_name(const char **names, char pattern[EXPORT_NAME_SIZE])
 static void write_format(out *o, const lode_export_info *info)
 {
     char pattern[EXPORT_NAME_SIZE];
-    json_object(o, NULL);
-    json_text(o, "name", info->name);
-    json_text(o, "description", info->description);
-    json_text(o, "suffix", info->suffix);
-    json_array(o, "names");
+    out_object(o, NULL);
+    OUT_FIELDS(o, "name", info->name, "description", info->description, "suffix", info->suffix);
+    out_array(o, "names");
     for (const char *rest = info->names; export_next_name(&rest, pattern);)
-        json_text(o, NULL, pattern);
-    json_array_end(o);
-    json_array(o, "holds");
+        OUT_ELEMENTS(o, pattern);
+    out_array_end(o);
+    out_array(o, "holds");
     for (size_t i = 0; i < PARTS; i++)
         if (info->holds & parts[i].bit)
-            json_text(o, NULL, parts[i].name);
-    json_array_end(o);
-    json_text(o, "loses", info->loses);
-    json_array(o, "compressions");
+            OUT_ELEMENTS(o, parts[i].name);
+    out_array_end(o);
+    OUT_FIELDS(o, "loses", info->loses);
+    out_array(o, "compressions");
     for (size_t i = 1; i < COMPRESSIONS; i++)
         if (info->compressions >> i & 1)
-            json_text(o, NULL, compressions[i]);
-    json_array_end(o);
-    json_bool(o, "is_directory", info->is_directory);
-    json_bool(o, "is_available", info->is_available);
-    json_text(o, "needs", info->needs);
-    json_object_end(o);
+            OUT_ELEMENTS(o, compressions[i]);
+    out_array_end(o);
+    OUT_FIELDS(o, "is_directory", info->is_directory, "is_available", info->is_available, "needs",
+               info->needs);
+    out_object_end(o);
 }
 
 static void say_format(out *o, const lode_export_info *info)
@@ -95,7 +92,7 @@ int export_list(out *o)
     out_begin(o, SCHEMA_EXPORT_LIST, NULL);
     out_labels(o, width + 2);
     if (is_json)
-        json_array(o, "formats");
+        out_array(o, "formats");
     for (size_t i = 0; lode_export_at(i, &info) == LODE_OK; i++) {
         if (is_json)
             write_format(o, &info);
@@ -103,7 +100,7 @@ int export_list(out *o)
             say_format(o, &info);
     }
     if (is_json)
-        json_array_end(o);
+        out_array_end(o);
     else
         say_compressions(o);
     out_end(o);

@@ -62,27 +62,16 @@ static void write_box(out *o, const flame_picture *picture, size_t index, label 
     /* Levels above the function of a sandwich count from it, too. */
     int first = lode_flame_first_level(picture->flame);
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, index);
-    out_cell_u64_if(o, has_parent, box->parent);
-    out_cell_u64(o, (uint64_t)(box->level - first));
-    out_cell_real(o, box->x);
-    out_cell_real(o, box->width);
-    out_cell_real(o, box->inclusive);
-    out_cell_share(o, box->inclusive, picture->total);
+    OUT_CELLS(o, index, out_u64_if(has_parent, box->parent), (uint64_t)(box->level - first), box->x,
+              box->width, box->inclusive, out_share(box->inclusive, picture->total));
     if (is_row) {
-        out_cell_real(o, box->exclusive);
-        out_cell_share(o, box->exclusive, picture->total);
+        OUT_CELLS(o, box->exclusive, out_share(box->exclusive, picture->total));
     } else {
-        out_cell_none(o);
-        out_cell_none(o);
+        OUT_CELLS(o, out_none(), out_none());
     }
-    out_cell_text(o, is_row ? label_context_as(l, box->context, picture->names) : NULL);
-    out_cell_text(o, is_row ? lode_kind_name((int)box->kind) : NULL);
-    out_cell_u64(o, box->more);
-    out_cell_u64(o, box->folded != 0);
-    out_cell_u64(o, box->calls);
-    out_cell_u64_if(o, is_row, is_row ? lode_context_id(box->context) : 0);
-    out_cell_u64(o, box->contexts);
+    OUT_CELLS(o, is_row ? label_context_as(l, box->context, picture->names) : NULL,
+              is_row ? lode_kind_name((int)box->kind) : NULL, box->more, box->folded != 0, box->calls,
+              out_u64_if(is_row, is_row ? lode_context_id(box->context) : 0), box->contexts);
     out_row_end(o);
 }
 
@@ -90,19 +79,13 @@ static void write_boxes(out *o, const flame_picture *picture, const flame_option
 {
     const lode_flame *flame = picture->flame;
     label l = {0};
-    out_fact_text(o, "mode", mode_of(options));
-    out_fact_text(o, "function", options->function);
-    out_fact_text(o, "focus", options->focus);
+    OUT_FIELDS(o, "mode", mode_of(options), "function", options->function, "focus", options->focus);
     if (options->at != NO_CONTEXT)
-        out_fact_u64(o, "root", options->at);
-    out_fact_real(o, "whole", lode_flame_whole(flame));
-    out_fact_u64(o, "width", options->width);
-    out_fact_real(o, "min_width", options->min_width);
+        OUT_FIELDS(o, "root", options->at);
+    OUT_FIELDS(o, "whole", lode_flame_whole(flame), "width", options->width, "min_width", options->min_width);
     int levels = lode_flame_last_level(flame) - lode_flame_first_level(flame) + 1;
-    out_fact_u64(o, "levels", (uint64_t)levels);
-    out_fact_u64(o, "origin_level", (uint64_t)(-lode_flame_first_level(flame)));
-    out_fact_u64(o, "merged_rows", lode_flame_merged(flame));
-    out_fact_bool(o, "is_truncated", lode_flame_is_cut(flame));
+    OUT_FIELDS(o, "levels", (uint64_t)levels, "origin_level", (uint64_t)(-lode_flame_first_level(flame)),
+               "merged_rows", lode_flame_merged(flame), "is_truncated", lode_flame_is_cut(flame));
     out_table(o, OUT_MAIN, "boxes", columns, COLUMN_COUNT, picture->unit);
     for (size_t i = 0; i < lode_flame_count(flame); i++)
         write_box(o, picture, i, &l);
@@ -215,7 +198,7 @@ static void print_calltree(const invocation *call, rec_session *s, const flame_p
 {
     out_begin(call->out, SCHEMA_FLAME_RECORDING, s->path);
     rec_write_slice(call->out, s);
-    out_fact_real(call->out, "total_ns", picture->total);
+    OUT_FIELDS(call->out, "total_ns", picture->total);
     write_boxes(call->out, picture, call->options);
     damage_write(call->out);
     out_end(call->out);

@@ -3,7 +3,7 @@
 #include "commands/gate/gate.h"
 
 #include "options/filter.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 
 #include <lode/private/statistics.h>
@@ -179,14 +179,6 @@ static const out_column columns[] = {
     {"needed_runs", "Runs needed", OUT_INTEGER, OUT_DATA_ONLY},
 };
 
-static void cell_if(out *o, int is_there, double value)
-{
-    if (is_there && isfinite(value))
-        out_cell_real(o, value);
-    else
-        out_cell_none(o);
-}
-
 static const char *method_name(const gate_verdict *verdict)
 {
     return verdict->is_judged ? judged_method(&verdict->judgement) : "exact";
@@ -200,24 +192,19 @@ static void write_row(out *o, const gate_job *job, const gate_verdict *verdict)
     gate_limit_text(verdict->limit, limit, sizeof limit);
     gate_subject(job, verdict, subject, sizeof subject);
     out_row(o, STYLE_PLAIN);
-    out_cell_text(o, gate_outcome_name(verdict->outcome));
-    out_cell_text(o, limit);
-    out_cell_text(o, subject);
-    out_cell_text(o, verdict->name);
-    out_cell_text(o, verdict->metric == SIZE_MAX ? NULL : job->sides.metrics[verdict->metric].name);
-    cell_if(o, is_judged || is_imbalance, judgement->base);
-    cell_if(o, is_judged || is_imbalance, judgement->new_value);
-    cell_if(o, is_judged, judgement->ratio.value - 1);
-    cell_if(o, is_judged, judgement->ratio.low - 1);
-    cell_if(o, is_judged, judgement->ratio.high - 1);
-    cell_if(o, verdict->limit->kind != GATE_ABSENT, verdict->limit->amount);
-    cell_if(o, is_judged, judgement->smallest_visible);
-    cell_if(o, is_judged, verdict->share);
-    cell_if(o, is_judged, verdict->adjusted);
-    out_cell_text(o, method_name(verdict));
-    out_cell_text(o, verdict->within);
-    out_cell_text(o, verdict->reason);
-    out_cell_u64_if(o, is_judged, verdict->needed_runs);
+    OUT_CELLS(o, gate_outcome_name(verdict->outcome), limit, subject, verdict->name,
+              verdict->metric == SIZE_MAX ? NULL : job->sides.metrics[verdict->metric].name,
+              is_judged || is_imbalance ? out_finite(judgement->base) : out_none(),
+              is_judged || is_imbalance ? out_finite(judgement->new_value) : out_none(),
+              is_judged ? out_finite(judgement->ratio.value - 1) : out_none(),
+              is_judged ? out_finite(judgement->ratio.low - 1) : out_none(),
+              is_judged ? out_finite(judgement->ratio.high - 1) : out_none(),
+              verdict->limit->kind != GATE_ABSENT ? out_finite(verdict->limit->amount) : out_none(),
+              is_judged ? out_finite(judgement->smallest_visible) : out_none(),
+              is_judged ? out_finite(verdict->share) : out_none(),
+              is_judged ? out_finite(verdict->adjusted) : out_none());
+    OUT_CELLS(o, method_name(verdict), verdict->within, verdict->reason,
+              out_u64_if(is_judged, verdict->needed_runs));
     out_row_end(o);
 }
 
@@ -232,13 +219,9 @@ static void write_matched(out *o, const gate_job *job)
     };
     out_table(o, OUT_SIDE, "matched", matched_columns, 5, UNIT_COUNT);
     for (size_t i = 0; i < job->sides.metric_count; i++) {
-        out_row(o, STYLE_PLAIN);
-        out_cell_text(o, job->sides.metrics[i].name);
-        out_cell_u64(o, (uint64_t)job->sides.metrics[i].is_exact);
-        out_cell_real(o, lode_comparison_matched(job->comparison, LODE_BASE, i));
-        out_cell_real(o, lode_comparison_matched(job->comparison, LODE_NEW, i));
-        out_cell_text(o, job->skipped[i]);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, job->sides.metrics[i].name, (uint64_t)job->sides.metrics[i].is_exact,
+                lode_comparison_matched(job->comparison, LODE_BASE, i),
+                lode_comparison_matched(job->comparison, LODE_NEW, i), job->skipped[i]);
     }
     out_table_end(o);
 }
@@ -247,12 +230,9 @@ static void write_tables(out *o, const gate_job *job)
 {
     int has_failed =
         job->outcomes[GATE_FAIL] > 0 || (job->limits.fails_unsure && job->outcomes[GATE_CANNOT_TELL]);
-    out_fact_text(o, "outcome", has_failed ? "fail" : "pass");
-    out_fact_u64(o, "base_runs", job->base_runs);
-    out_fact_u64(o, "new_runs", job->new_runs);
-    out_fact_text(o, "statistic", statistic_choices[job->limits.statistic]);
-    out_fact_real(o, "level", job->limits.level);
-    out_fact_u64(o, "tests", job->rows);
+    OUT_FIELDS(o, "outcome", has_failed ? "fail" : "pass", "base_runs", job->base_runs, "new_runs",
+               job->new_runs, "statistic", statistic_choices[job->limits.statistic], "level",
+               job->limits.level, "tests", job->rows);
     write_matched(o, job);
     out_fact_rows(o, job->count, job->count);
     out_table(o, OUT_MAIN, "rows", columns, sizeof columns / sizeof *columns, UNIT_COUNT);
@@ -277,11 +257,7 @@ static void write_markdown(out *o, const gate_job *job)
             continue;
         gate_subject(job, verdict, subject, sizeof subject);
         gate_numbers(job, verdict, numbers, sizeof numbers);
-        out_row(o, STYLE_PLAIN);
-        out_cell_text(o, gate_outcome_name(verdict->outcome));
-        out_cell_text(o, subject);
-        out_cell_text(o, numbers);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, gate_outcome_name(verdict->outcome), subject, numbers);
     }
     out_table_end(o);
 }

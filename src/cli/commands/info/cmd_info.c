@@ -3,7 +3,7 @@
 #include "command.h"
 #include "commands/info/info.h"
 #include "commands/shared/recording.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 #include "stores/session.h"
 
@@ -173,13 +173,7 @@ static void say_metrics(out *o, const session *s, int is_verbose)
             continue;
         metric_words(metric, scopes, statistics);
         out_unit(o, unit_of_metric(name));
-        out_row(o, STYLE_PLAIN);
-        out_cell_u64(o, i);
-        out_cell_real(o, value);
-        out_cell_text(o, name);
-        out_cell_text(o, statistics);
-        out_cell_text(o, scopes);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, i, value, name, statistics, scopes);
     }
     out_table_end(o);
     if (hidden)
@@ -207,121 +201,98 @@ static void print_text(out *o, const session *s, const info_facts *facts, const 
 
 static void json_files(out *o, const lode_database *db)
 {
-    json_line(o);
-    json_array(o, "files");
+    out_break(o);
+    out_array(o, "files");
     for (int i = 0; i < LODE_PART_COUNT; i++) {
         lode_part part = (lode_part)i;
         unsigned major, minor;
         lode_database_version(db, part, &major, &minor);
-        json_object(o, NULL);
-        json_text(o, "name", lode_database_part_file(db, part));
-        json_bool(o, "present", lode_database_has(db, part) || lode_database_part_size(db, part) > 0);
-        json_bool(o, "usable", lode_database_has(db, part));
-        json_u64(o, "size", lode_database_part_size(db, part));
-        json_array(o, "version");
-        json_u64(o, NULL, major);
-        json_u64(o, NULL, minor);
-        json_array_end(o);
-        json_object_end(o);
+        out_object(o, NULL);
+        OUT_FIELDS(o, "name", lode_database_part_file(db, part), "present",
+                   lode_database_has(db, part) || lode_database_part_size(db, part) > 0, "usable",
+                   lode_database_has(db, part), "size", lode_database_part_size(db, part));
+        OUT_ARRAY(o, "version", major, minor);
+        out_object_end(o);
     }
-    json_array_end(o);
+    out_array_end(o);
 }
 
 static void json_contexts(out *o, const lode_database *db, const info_facts *facts)
 {
-    json_line(o);
-    json_object(o, "contexts");
-    json_u64(o, "count", facts->context_count);
-    json_u64(o, "depth", facts->depth);
+    out_break(o);
+    out_object(o, "contexts");
+    OUT_FIELDS(o, "count", facts->context_count, "depth", facts->depth);
     for (int kind = 0; kind < INFO_KIND_COUNT; kind++)
-        json_u64(o, kind_keys[kind], facts->contexts[kind]);
-    json_u64(o, "inlined_calls", facts->inlined);
-    json_object_end(o);
-    json_line(o);
-    json_u64(o, "functions", lode_database_function_count(db));
-    json_u64(o, "source_files", lode_database_file_count(db));
-    json_u64(o, "copied_source_files", facts->copied_files);
-    json_u64(o, "modules", lode_database_module_count(db));
+        OUT_FIELDS(o, kind_keys[kind], facts->contexts[kind]);
+    OUT_FIELDS(o, "inlined_calls", facts->inlined);
+    out_object_end(o);
+    out_break(o);
+    OUT_FIELDS(o, "functions", lode_database_function_count(db), "source_files", lode_database_file_count(db),
+               "copied_source_files", facts->copied_files, "modules", lode_database_module_count(db));
 }
 
 static void json_profiles(out *o, const lode_database *db, const info_facts *facts)
 {
-    json_line(o);
-    json_object(o, "profiles");
-    json_u64(o, "count", facts->profiles);
-    json_u64(o, "empty", facts->empty_profiles);
-    json_u64(o, "values", facts->values);
-    json_u64(o, "summary_values", facts->summary_values);
-    json_array(o, "ids");
+    out_break(o);
+    out_object(o, "profiles");
+    OUT_FIELDS(o, "count", facts->profiles, "empty", facts->empty_profiles, "values", facts->values,
+               "summary_values", facts->summary_values);
+    out_array(o, "ids");
     for (size_t i = 0; i < facts->id_count; i++) {
-        json_object(o, NULL);
-        json_text(o, "kind", lode_database_id_kind_name(db, facts->ids[i].kind));
-        json_u64(o, "kind_number", facts->ids[i].kind);
-        json_u64(o, "distinct", facts->ids[i].distinct);
-        json_u64(o, "min", facts->ids[i].min);
-        json_u64(o, "max", facts->ids[i].max);
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "kind", lode_database_id_kind_name(db, facts->ids[i].kind), "kind_number",
+                   facts->ids[i].kind, "distinct", facts->ids[i].distinct, "min", facts->ids[i].min, "max",
+                   facts->ids[i].max);
     }
-    json_array_end(o);
-    json_object_end(o);
+    out_array_end(o);
+    out_object_end(o);
 }
 
 static void json_traces(out *o, const lode_database *db, const info_facts *facts)
 {
-    json_line(o);
+    out_break(o);
     if (!lode_database_has(db, LODE_PART_TRACE)) {
-        json_null(o, "traces");
+        OUT_FIELDS(o, "traces", out_none());
         return;
     }
-    json_object(o, "traces");
-    json_u64(o, "lines", facts->trace_lines);
-    json_u64(o, "empty", facts->empty_lines);
-    json_u64(o, "samples", facts->samples);
-    json_digits(o, "begin_ns", facts->trace_min);
-    json_digits(o, "end_ns", facts->trace_max);
-    json_bool(o, "is_utc", time_is_utc(facts->trace_min));
-    json_object_end(o);
+    OUT_OBJECT(o, "traces", "lines", facts->trace_lines, "empty", facts->empty_lines, "samples",
+               facts->samples, "begin_ns", out_digits(facts->trace_min), "end_ns",
+               out_digits(facts->trace_max), "is_utc", time_is_utc(facts->trace_min));
 }
 
 static void json_metric(out *o, const session *s, const lode_metric *metric)
 {
     lode_metric_scope scope;
     lode_metric_statistic statistic;
-    json_line(o);
-    json_object(o, NULL);
-    json_u64(o, "index", lode_metric_index(metric));
-    json_text(o, "name", lode_metric_name(metric));
-    json_real(o, "total", session_metric_total(s, metric));
-    json_array(o, "scopes");
+    out_break(o);
+    out_object(o, NULL);
+    OUT_FIELDS(o, "index", lode_metric_index(metric), "name", lode_metric_name(metric), "total",
+               session_metric_total(s, metric));
+    out_array(o, "scopes");
     for (uint32_t i = 0; lode_metric_scope_at(metric, i, &scope) == LODE_OK; i++)
-        json_text(o, NULL, lode_scope_name(scope.scope));
-    json_array_end(o);
-    json_array(o, "statistics");
+        OUT_ELEMENTS(o, lode_scope_name(scope.scope));
+    out_array_end(o);
+    out_array(o, "statistics");
     for (uint32_t i = 0; lode_metric_statistic_at(metric, i, &statistic) == LODE_OK; i++) {
-        json_object(o, NULL);
-        json_text(o, "scope", lode_scope_name(statistic.scope));
-        json_text(o, "formula", statistic.formula);
-        json_text(o, "combine", lode_combine_name(statistic.combine));
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "scope", lode_scope_name(statistic.scope), "formula", statistic.formula,
+                   "combine", lode_combine_name(statistic.combine));
     }
-    json_array_end(o);
-    json_object_end(o);
+    out_array_end(o);
+    out_object_end(o);
 }
 
 static void print_json(out *o, const session *s, const info_facts *facts, const lode_derived_list *derived)
 {
-    json_text(o, "title", lode_database_title(s->db));
-    json_text(o, "description", lode_database_description(s->db));
-    json_text(o, "format", lode_database_format(s->db));
+    OUT_FIELDS(o, "title", lode_database_title(s->db), "description", lode_database_description(s->db),
+               "format", lode_database_format(s->db));
     json_files(o, s->db);
     json_contexts(o, s->db, facts);
     json_profiles(o, s->db, facts);
     json_traces(o, s->db, facts);
-    json_line(o);
-    json_array(o, "metrics");
+    out_break(o);
+    out_array(o, "metrics");
     for (uint32_t i = 0; i < lode_database_metric_count(s->db); i++)
         json_metric(o, s, lode_database_metric(s->db, i));
-    json_array_end(o);
+    out_array_end(o);
     info_json_derived(o, s, derived);
 }
 

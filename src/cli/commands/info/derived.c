@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Derived metrics of a database, as `lode info` shows them. */
 #include "commands/info/info.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 
 #include <math.h>
@@ -75,13 +75,8 @@ void info_say_derived(out *o, const session *s, const lode_derived_list *list, i
         name_metrics(formula, s->db, lode_derived_formula(derived));
         out_row(o, STYLE_PLAIN);
         out_unit(o, unit_of_metric(lode_derived_name(derived)));
-        if (isfinite(value))
-            out_cell_real(o, value);
-        else
-            out_cell_none(o);
-        out_cell_text(o, lode_derived_name(derived));
-        out_cell_text(o, lode_derived_description(derived));
-        out_cell_text(o, formula);
+        OUT_CELLS(o, isfinite(value) ? out_real(value) : out_none(), lode_derived_name(derived),
+                  lode_derived_description(derived), formula);
         out_row_end(o);
     }
     out_table_end(o);
@@ -89,17 +84,14 @@ void info_say_derived(out *o, const session *s, const lode_derived_list *list, i
 
 void info_json_derived(out *o, const session *s, const lode_derived_list *list)
 {
-    json_line(o);
-    json_array(o, "derived_metrics");
+    out_break(o);
+    out_array(o, "derived_metrics");
     for (size_t i = 0; i < lode_derived_list_count(list); i++) {
         const lode_derived *derived = lode_derived_list_at(list, i);
-        json_line(o);
-        json_object(o, NULL);
-        json_text(o, "name", lode_derived_name(derived));
-        json_text(o, "description", lode_derived_description(derived));
-        json_text(o, "formula", lode_derived_formula(derived));
-        json_real(o, "value", total_of(s, derived));
-        json_object_end(o);
+        out_break(o);
+        OUT_OBJECT(o, NULL, "name", lode_derived_name(derived), "description",
+                   lode_derived_description(derived), "formula", lode_derived_formula(derived), "value",
+                   total_of(s, derived));
     }
-    json_array_end(o);
+    out_array_end(o);
 }

@@ -175,5 +175,5 @@ void info_json_fingerprint(out *o, const char *path)
     if (lode_store_fingerprint(path, &content, NULL, NULL) != LODE_OK)
         return;
     snprintf(digits, sizeof digits, "%016" PRIx64, content);
-    out_fact_text(o, "fingerprint", digits);
+    OUT_FIELDS(o, "fingerprint", digits);
 }

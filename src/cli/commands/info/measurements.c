@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "commands/info/info.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 #include "stores/damage.h"
 #include "stores/stores.h"
@@ -194,14 +194,9 @@ static void print_text(out *o, const lode_measurements *m, const profile_sum *su
 
 static void print_json(out *o, const lode_measurements *m, const profile_sum *sum)
 {
-    json_text(o, "title", title_of(m));
-    json_text(o, "format", "hpcrun 04.00");
-    json_u64(o, "bytes", sum->bytes);
-    json_u64(o, "nodes", sum->nodes);
-    json_u64(o, "placeholders", sum->placeholders);
-    json_u64(o, "inferred", sum->inferred);
-    json_u64(o, "values", sum->values);
-    json_u64(o, "samples", sum->samples);
+    OUT_FIELDS(o, "title", title_of(m), "format", "hpcrun 04.00", "bytes", sum->bytes, "nodes", sum->nodes,
+               "placeholders", sum->placeholders, "inferred", sum->inferred, "values", sum->values, "samples",
+               sum->samples);
 }
 
 /* ---- tables ---- */
@@ -229,18 +224,9 @@ static void write_metrics(out *o, const lode_measurements *m, int is_verbose)
         if (metric->values == 0 && !is_verbose)
             continue;
         out_unit(o, unit_of_metric(metric->name));
-        out_row(o, STYLE_PLAIN);
-        out_cell_u64(o, i);
-        out_cell_real(o, metric->total);
-        out_cell_u64(o, metric->values);
-        out_cell_text(o, metric->name);
-        out_cell_text(o, metric->description);
-        out_cell_u64(o, metric->period);
-        out_cell_u64(o, (uint64_t)metric->is_integer);
-        out_cell_u64(o, (uint64_t)metric->is_relation);
-        out_cell_u64(o, metric->visibility);
-        out_cell_text(o, metric->formula[0] ? metric->formula : NULL);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, i, metric->total, metric->values, metric->name, metric->description,
+                metric->period, (uint64_t)metric->is_integer, (uint64_t)metric->is_relation,
+                metric->visibility, metric->formula[0] ? metric->formula : NULL);
     }
     out_table_end(o);
     if (hidden)
@@ -270,27 +256,19 @@ static void write_ids(out *o, const lode_measurements *m, const lode_measured_pr
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%.60s %llu", i ? ", " : "",
                                  name ? name : "?", (unsigned long long)number);
     }
-    out_cell_text(o, profile->id_count ? text : NULL);
+    OUT_CELLS(o, profile->id_count ? text : NULL);
 }
 
 static void write_profile(out *o, const lode_measurements *m, const lode_measured_profile *profile)
 {
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, profile->nodes);
-    out_cell_u64(o, profile->placeholders);
-    out_cell_u64(o, profile->inferred);
-    out_cell_u64(o, profile->valued);
-    out_cell_u64(o, profile->values);
-    out_cell_u64(o, profile->samples);
-    out_cell_u64(o, profile->bytes + profile->trace_bytes);
-    out_cell_u64_if(o, profile->samples > 0, profile->begin);
-    out_cell_u64_if(o, profile->samples > 0, profile->end);
-    out_cell_u64(o, (uint64_t)profile->is_call_trace);
-    out_cell_text(o, profile->host);
-    out_cell_text(o, profile->job);
-    out_cell_text(o, profile->trace_file);
+    OUT_CELLS(o, profile->nodes, profile->placeholders, profile->inferred, profile->valued, profile->values,
+              profile->samples, profile->bytes + profile->trace_bytes,
+              out_u64_if(profile->samples > 0, profile->begin),
+              out_u64_if(profile->samples > 0, profile->end), (uint64_t)profile->is_call_trace, profile->host,
+              profile->job, profile->trace_file);
     write_ids(o, m, profile);
-    out_cell_text(o, profile->file);
+    OUT_CELLS(o, profile->file);
     out_row_end(o);
 }
 
@@ -323,20 +301,10 @@ static void write_structures(out *o, const lode_measurements *m)
     out_table(o, OUT_SIDE, "structures", structure_columns, 12, UNIT_COUNT);
     for (uint32_t i = 0; i < lode_measurements_structure_count(m); i++) {
         const lode_measured_structure *structure = lode_measurements_structure(m, i);
-        out_row(o, STYLE_PLAIN);
-        out_cell_u64(o, structure->functions);
-        out_cell_u64(o, structure->inlined);
-        out_cell_u64(o, structure->loops);
-        out_cell_u64(o, structure->statements);
-        out_cell_u64(o, structure->ranges);
-        out_cell_u64(o, structure->dropped);
-        out_cell_u64(o, structure->calls);
-        out_cell_u64(o, (uint64_t)structure->has_calls);
-        out_cell_u64(o, (uint64_t)structure->is_cut);
-        out_cell_text(o, structure_kinds[structure->kind]);
-        out_cell_text(o, structure->file);
-        out_cell_text(o, structure->path);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, structure->functions, structure->inlined, structure->loops,
+                structure->statements, structure->ranges, structure->dropped, structure->calls,
+                (uint64_t)structure->has_calls, (uint64_t)structure->is_cut, structure_kinds[structure->kind],
+                structure->file, structure->path);
     }
     out_table_end(o);
 }
@@ -350,10 +318,7 @@ static void write_skips(out *o, const lode_measurements *m)
 {
     out_table(o, OUT_SIDE, "skipped", skip_columns, 2, UNIT_COUNT);
     for (uint32_t i = 0; i < lode_measurements_skip_count(m); i++) {
-        out_row(o, STYLE_PLAIN);
-        out_cell_text(o, lode_measurements_skip(m, i)->file);
-        out_cell_text(o, lode_measurements_skip(m, i)->text);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, lode_measurements_skip(m, i)->file, lode_measurements_skip(m, i)->text);
     }
     out_table_end(o);
 }
@@ -369,11 +334,7 @@ static void write_more(out *o, const lode_measurements *m)
     out_table(o, OUT_SIDE, "modules", module_columns, 3, UNIT_COUNT);
     for (uint32_t i = 0; i < lode_measurements_module_count(m); i++) {
         const lode_measured_module *module = lode_measurements_module(m, i);
-        out_row(o, STYLE_PLAIN);
-        out_cell_u64(o, module->nodes);
-        out_cell_u64(o, module->profiles);
-        out_cell_text(o, module->path);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, module->nodes, module->profiles, module->path);
     }
     out_table_end(o);
     if (lode_measurements_structure_count(m) > 0 || !out_is_prose(o))

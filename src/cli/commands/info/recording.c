@@ -3,7 +3,7 @@
 #include "commands/info/info.h"
 
 #include "alloc.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 #include "stores/damage.h"
 #include "stores/rec_session.h"
@@ -176,20 +176,11 @@ static int write_task(out *o, rec_session *s, uint32_t index)
     int has_interval = status == LODE_OK;
     if (status < 0)
         return rec_error(s, &error);
-    out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, index);
-    out_cell_u64(o, (uint64_t)track->pid);
-    out_cell_u64(o, (uint64_t)track->tid);
-    out_cell_u64_if(o, track->parent != 0, (uint64_t)track->parent);
-    out_cell_u64(o, track->bytes);
-    out_cell_u64_if(o, has_interval, begin);
-    out_cell_u64_if(o, has_interval, end);
-    out_cell_u64_if(o, has_interval, begin - s->begin);
-    out_cell_u64_if(o, has_interval, end - begin);
-    out_cell_text(o, track->id[0] ? track->id : NULL);
-    out_cell_text(o, track->name);
-    out_cell_text(o, track->program[0] ? track->program : NULL);
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, index, (uint64_t)track->pid, (uint64_t)track->tid,
+            out_u64_if(track->parent != 0, (uint64_t)track->parent), track->bytes,
+            out_u64_if(has_interval, begin), out_u64_if(has_interval, end),
+            out_u64_if(has_interval, begin - s->begin), out_u64_if(has_interval, end - begin),
+            track->id[0] ? track->id : NULL, track->name, track->program[0] ? track->program : NULL);
     return EXIT_DONE;
 }
 
@@ -234,33 +225,27 @@ static void json_utc_offset(out *o, const lode_recording *recording)
 {
     char digits[32];
     snprintf(digits, sizeof digits, "%lld", (long long)lode_recording_utc_offset(recording));
-    json_text(o, "utc_offset_ns", digits);
+    OUT_FIELDS(o, "utc_offset_ns", digits);
 }
 
 static void print_json(out *o, rec_session *s, const track_sum *sum)
 {
-    json_text(o, "format", lode_recording_format(s->recording));
-    json_u64(o, "bytes", sum->bytes);
-    json_u64(o, "processes", sum->processes);
-    json_digits(o, "begin_ns", s->begin);
-    json_digits(o, "end_ns", s->end);
+    OUT_FIELDS(o, "format", lode_recording_format(s->recording), "bytes", sum->bytes, "processes",
+               sum->processes, "begin_ns", out_digits(s->begin), "end_ns", out_digits(s->end));
     json_utc_offset(o, s->recording);
-    json_line(o);
-    json_array(o, "facts");
+    out_break(o);
+    out_array(o, "facts");
     for (size_t i = 0; i < lode_recording_fact_count(s->recording); i++) {
         const lode_fact *fact = lode_recording_fact(s->recording, i);
-        json_line(o);
-        json_object(o, NULL);
-        json_text(o, "key", fact->key);
-        json_text(o, "value", fact->value);
-        json_object_end(o);
+        out_break(o);
+        OUT_OBJECT(o, NULL, "key", fact->key, "value", fact->value);
     }
-    json_array_end(o);
-    json_line(o);
-    json_array(o, "modules");
+    out_array_end(o);
+    out_break(o);
+    out_array(o, "modules");
     for (uint32_t i = 0; i < lode_recording_module_count(s->recording); i++)
-        json_text(o, NULL, lode_module_path(lode_recording_module(s->recording, i)));
-    json_array_end(o);
+        OUT_ELEMENTS(o, lode_module_path(lode_recording_module(s->recording, i)));
+    out_array_end(o);
     damage_with_notes(&s->opening);
     damage_write(o);
 }

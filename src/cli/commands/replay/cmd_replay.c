@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
 #include "commands/replay/words.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 #include "stores/damage.h"
 #include "stores/rec_session.h"
@@ -42,8 +42,8 @@ typedef struct replay_job {
 static void function_cells(out *o, const lode_event *event)
 {
     int has_function = event->kind != LODE_EVENT_INSTANT && event->kind != LODE_EVENT_LOST;
-    out_cell_text(o, has_function ? lode_function_name(event->function) : NULL);
-    out_cell_text(o, has_function ? path_of_module(lode_function_module(event->function)) : NULL);
+    OUT_CELLS(o, has_function ? lode_function_name(event->function) : NULL,
+              has_function ? path_of_module(lode_function_module(event->function)) : NULL);
 }
 
 static void write_row(void *user, const replay_event *shown)
@@ -60,27 +60,20 @@ static void write_row(void *user, const replay_event *shown)
     }
     job->rows++;
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, event->time);
+    OUT_CELLS(o, event->time);
     if (track) {
-        out_cell_u64(o, (uint64_t)track->tid);
-        out_cell_u64(o, track->index);
+        OUT_CELLS(o, (uint64_t)track->tid, track->index);
     } else {
-        out_cell_none(o);
-        out_cell_none(o);
+        OUT_CELLS(o, out_none(), out_none());
     }
-    out_cell_text(o, kinds[event->kind]);
-    out_cell_text(o, instants[lode_event_instant(job->session->recording, event)]);
-    out_cell_u64(o, shown->level);
-    out_cell_u64_if(o, shown->has_duration, shown->duration);
-    out_cell_text(o, replay_name(&job->words, event));
-    out_cell_text(o, event->data ? replay_values(&job->words, shown) : NULL);
+    OUT_CELLS(o, kinds[event->kind], instants[lode_event_instant(job->session->recording, event)],
+              shown->level, out_u64_if(shown->has_duration, shown->duration), replay_name(&job->words, event),
+              event->data ? replay_values(&job->words, shown) : NULL);
     if (out_format_of(o) == OUT_JSON)
         replay_write_arguments(o, &job->words, shown);
     function_cells(o, event);
-    out_cell_u64(o, (event->flags & LODE_EVENT_FAILED) != 0);
-    out_cell_u64(o, (event->flags & LODE_EVENT_PREEMPTED) != 0);
-    out_cell_u64(o, (event->flags & LODE_EVENT_MADE) != 0);
-    out_cell_u64(o, (event->flags & LODE_EVENT_MOVED) != 0);
+    OUT_CELLS(o, (event->flags & LODE_EVENT_FAILED) != 0, (event->flags & LODE_EVENT_PREEMPTED) != 0,
+              (event->flags & LODE_EVENT_MADE) != 0, (event->flags & LODE_EVENT_MOVED) != 0);
     out_row_end(o);
 }
 
@@ -158,11 +151,8 @@ static void write_row_count(const replay_job *job)
 {
     if (out_format_of(job->out) != OUT_JSON)
         return;
-    if (job->has_more)
-        json_null(job->out, "row_count");
-    else
-        json_u64(job->out, "row_count", job->rows);
-    json_bool(job->out, "is_truncated", job->has_more);
+    OUT_FIELDS(job->out, "row_count", job->has_more ? out_none() : out_u64(job->rows), "is_truncated",
+               job->has_more);
 }
 
 static int replay_as_rows(replay_job *job)
@@ -170,8 +160,7 @@ static int replay_as_rows(replay_job *job)
     rec_session *s = job->session;
     out_begin(job->out, SCHEMA_REPLAY, s->path);
     rec_write_slice(job->out, s);
-    out_fact_moment(job->out, "begin_ns", s->begin);
-    out_fact_moment(job->out, "end_ns", s->end);
+    OUT_FIELDS(job->out, "begin_ns", out_digits(s->begin), "end_ns", out_digits(s->end));
     out_table(job->out, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     int status = replay_into(job, write_row, job);
     out_table_end(job->out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arguments, results and fields of events, as JSON with their types. */
-#include "output/json.h"
 #include "commands/replay/words.h"
+#include "output/out.h"
 
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void write_hex(out *o, const char *key, const unsigned char *bytes, size_
         text[2 * i] = digits[bytes[i] >> 4];
         text[2 * i + 1] = digits[bytes[i] & 15];
     }
-    json_bytes(o, key, text, 2 * count);
+    out_field_bytes(o, key, text, 2 * count);
 }
 
 /* Booleans are enumerations with two words, and what has no value is a structure that says so. */
@@ -44,30 +44,30 @@ static void write_value(out *o, const lode_argument *argument)
     case LODE_VALUE_CHARACTER:
     case LODE_VALUE_CHANGE:
     case LODE_VALUE_ENUM:
-        json_i64(o, "value", argument->signed_value);
+        OUT_FIELDS(o, "value", argument->signed_value);
         break;
     case LODE_VALUE_UNSIGNED:
     case LODE_VALUE_HEX:
     case LODE_VALUE_OCTAL:
-        json_u64(o, "value", argument->unsigned_value);
+        OUT_FIELDS(o, "value", argument->unsigned_value);
         break;
     case LODE_VALUE_POINTER:
-        json_digits(o, "value", argument->unsigned_value);
+        OUT_FIELDS(o, "value", out_digits(argument->unsigned_value));
         break;
     case LODE_VALUE_REAL:
-        json_real(o, "value", argument->real);
+        OUT_FIELDS(o, "value", argument->real);
         break;
     case LODE_VALUE_TEXT:
         if (argument->bytes)
-            json_bytes(o, "value", argument->bytes, argument->length);
+            out_field_bytes(o, "value", argument->bytes, argument->length);
         else
-            json_null(o, "value");
+            OUT_FIELDS(o, "value", out_none());
         break;
     case LODE_VALUE_BYTES:
         write_hex(o, "value", argument->bytes, argument->bytes ? argument->length : 0);
         break;
     case LODE_VALUE_STRUCTURE:
-        json_null(o, "value");
+        OUT_FIELDS(o, "value", out_none());
         break;
     }
 }
@@ -76,18 +76,17 @@ void replay_write_arguments(out *o, replay_words *w, const replay_event *shown)
 {
     size_t count = 0;
     lode_argument *arguments = replay_arguments(w, shown, &count);
-    json_array(o, "arguments");
+    out_array(o, "arguments");
     for (size_t i = 0; i < count; i++) {
         const char *text = replay_value(w, &arguments[i]), *type = type_of(&arguments[i], text);
-        json_object(o, NULL);
-        json_text(o, "name", arguments[i].name[0] ? arguments[i].name : NULL);
-        json_text(o, "type", type);
+        out_object(o, NULL);
+        OUT_FIELDS(o, "name", arguments[i].name[0] ? arguments[i].name : NULL, "type", type);
         if (strcmp(type, "boolean") == 0)
-            json_bool(o, "value", strcmp(text, "true") == 0);
+            OUT_FIELDS(o, "value", strcmp(text, "true") == 0);
         else
             write_value(o, &arguments[i]);
-        json_text(o, "text", text);
-        json_object_end(o);
+        OUT_FIELDS(o, "text", text);
+        out_object_end(o);
     }
-    json_array_end(o);
+    out_array_end(o);
 }

@@ -3,7 +3,7 @@
 #include "commands/runs/runs.h"
 
 #include "alloc.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 
 #include <inttypes.h>
@@ -288,14 +288,6 @@ static const out_column columns[] = {
     {"name", "Function", OUT_STRING, OUT_TEXT_ONLY},
 };
 
-static void cell_if(out *o, int is_there, double value)
-{
-    if (is_there && isfinite(value))
-        out_cell_real(o, value);
-    else
-        out_cell_none(o);
-}
-
 static void write_row(out *o, const check *k, const judged *row)
 {
     static const out_style styles[] = {STYLE_ERROR, STYLE_WARNING, STYLE_PLAIN, STYLE_PLAIN, STYLE_DIM};
@@ -308,22 +300,11 @@ static void write_row(out *o, const check *k, const judged *row)
     if (is_judged && isfinite(j->smallest_visible))
         snprintf(visible, sizeof visible, "%.1f%%", 100 * j->smallest_visible);
     out_unit(o, k->metrics[row->metric].unit);
-    out_row(o, styles[row->verdict]);
-    out_cell_text(o, verdict_words[row->verdict]);
-    out_cell_text(o, verdict_names[row->verdict]);
-    out_cell_real(o, row->now);
-    cell_if(o, is_judged, j->base);
-    out_cell_text(o, change_text);
-    cell_if(o, 1, change);
-    out_cell_text(o, visible);
-    cell_if(o, is_judged, j->smallest_visible);
-    cell_if(o, 1, row->p);
-    cell_if(o, 1, row->adjusted);
-    out_cell_u64(o, row->count);
-    out_cell_text(o, k->metrics[row->metric].name);
-    out_cell_text(o, row->name);
-    out_cell_text(o, row->name ? row->name : "(total)");
-    out_row_end(o);
+    OUT_ROW(o, styles[row->verdict], verdict_words[row->verdict], verdict_names[row->verdict], row->now,
+            is_judged ? out_finite(j->base) : out_none(), change_text, out_finite(change), visible,
+            is_judged ? out_finite(j->smallest_visible) : out_none(), out_finite(row->p),
+            out_finite(row->adjusted), row->count, k->metrics[row->metric].name, row->name,
+            row->name ? row->name : "(total)");
 }
 
 static void say_summary(out *o, const check *k)
@@ -351,16 +332,12 @@ static void print_check(const invocation *call, const check *k)
     char *path = runs_catalogue_path(call->options), *run = runs_describe(k->c, k->history.run);
     char *same = runs_labels_text(k->history.labels.items, k->history.labels.count);
     out_begin(o, SCHEMA_RUNS_CHECK, NULL);
-    out_fact_text(o, "catalogue", path);
-    out_fact_u64(o, "run", (uint64_t)k->history.run);
-    out_fact_moment(o, "begun_ns", k->history.begun);
+    OUT_FIELDS(o, "catalogue", path, "run", (uint64_t)k->history.run, "begun_ns",
+               out_digits(k->history.begun));
     runs_labels_write(o, k->history.labels.items, k->history.labels.count);
-    out_fact_u64(o, "history_count", k->runs.count);
-    out_fact_u64(o, "tested_count", k->tested);
-    out_fact_real(o, "level", LEVEL);
-    out_fact_real(o, "min_change_percent", 100 * k->min_change);
-    out_fact_u64(o, "more_count", k->by_verdict[VERDICT_MORE]);
-    out_fact_u64(o, "less_count", k->by_verdict[VERDICT_LESS]);
+    OUT_FIELDS(o, "history_count", k->runs.count, "tested_count", k->tested, "level", LEVEL,
+               "min_change_percent", 100 * k->min_change, "more_count", k->by_verdict[VERDICT_MORE],
+               "less_count", k->by_verdict[VERDICT_LESS]);
     out_fact_rows(o, shown, k->count);
     out_say(o, "%s, against %s%s%s", run, COUNTED(k->runs.count, "earlier run", "earlier runs"),
             same[0] ? " with " : "", same);

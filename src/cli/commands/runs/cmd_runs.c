@@ -2,7 +2,7 @@
 /* lode runs: a catalogue of runs, for trends. */
 #include "commands/runs/runs.h"
 
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 #include "stores/stores.h"
 #include "text/suggest.h"
@@ -22,12 +22,8 @@ static void say_added(const invocation *call, const run_record *run)
     char *path = runs_catalogue_path(call->options),
          *labels = runs_labels_text(run->labels, run->label_count);
     out_begin(o, SCHEMA_RUNS_ADD, NULL);
-    out_fact_text(o, "catalogue", path);
-    out_fact_u64(o, "run", (uint64_t)run->id);
-    out_fact_text(o, "path", run->path);
-    out_fact_moment(o, "begun_ns", run->begun);
-    out_fact_u64(o, "metric_count", run->total_count);
-    out_fact_u64(o, "cost_count", run->cost_count);
+    OUT_FIELDS(o, "catalogue", path, "run", (uint64_t)run->id, "path", run->path, "begun_ns",
+               out_digits(run->begun), "metric_count", run->total_count, "cost_count", run->cost_count);
     runs_labels_write(o, run->labels, run->label_count);
     out_say(o, "run %" PRId64 " added to %s: %s, %s of functions (%s)", run->id, path,
             COUNTED(run->total_count, "metric", "metrics"), COUNTED(run->cost_count, "cost", "costs"),
@@ -103,8 +99,7 @@ static int runs_remove(const invocation *call, const char *number)
     } else {
         out *o = call->out;
         out_begin(o, SCHEMA_RUNS_REMOVE, NULL);
-        out_fact_text(o, "catalogue", path);
-        out_fact_u64(o, "run", run);
+        OUT_FIELDS(o, "catalogue", path, "run", run);
         out_say(o, "run %llu removed from %s", run, path);
         out_end(o);
     }

@@ -2,7 +2,7 @@
 #include "commands/runs/runs.h"
 
 #include "alloc.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 
 #include <lode/private/utf8.h>
@@ -181,10 +181,10 @@ void runs_labels_write(out *o, const run_label *labels, size_t count)
 {
     if (out_format_of(o) != OUT_JSON)
         return;
-    json_object(o, "labels");
+    out_object(o, "labels");
     for (size_t i = 0; i < count; i++)
-        json_text(o, labels[i].name, labels[i].value);
-    json_object_end(o);
+        OUT_FIELDS(o, labels[i].name, labels[i].value);
+    out_object_end(o);
 }
 
 char *runs_labels_text(const run_label *labels, size_t count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "commands/runs/runs.h"
 
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 
 #include <inttypes.h>
@@ -44,23 +44,10 @@ static int write_run(void *user, const run_row *run)
     begun[DAY_AND_MINUTE] = '\0';
     out_unit(o, unit_of_metric(run->metric ? run->metric : ""));
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, (uint64_t)run->id);
-    out_cell_text(o, begun);
-    out_cell_u64(o, run->begun);
-    if (run->metric)
-        out_cell_real(o, run->total);
-    else
-        out_cell_none(o);
-    out_cell_text(o, run->metric);
-    out_cell_u64(o, run->profiles);
-    out_cell_text(o, run_label_value(run, "title"));
-    out_cell_text(o, shown);
-    out_cell_text(o, all);
+    OUT_CELLS(o, (uint64_t)run->id, begun, run->begun, run->metric ? out_real(run->total) : out_none(),
+              run->metric, run->profiles, run_label_value(run, "title"), shown, all);
     runs_labels_write(o, run->labels, run->label_count);
-    out_cell_text(o, run->path);
-    out_cell_text(o, run->format);
-    out_cell_u64(o, run->bytes);
-    out_cell_u64(o, run->added);
+    OUT_CELLS(o, run->path, run->format, run->bytes, run->added);
     out_row_end(o);
     free(shown);
     free(all);
@@ -77,7 +64,7 @@ static int print_list(const invocation *call, catalogue *c, const run_filter *fi
     uint64_t shown = filter->limit && filter->limit < count ? filter->limit : count;
     char *path = runs_catalogue_path(call->options);
     out_begin(o, SCHEMA_RUNS_LIST, NULL);
-    out_fact_text(o, "catalogue", path);
+    OUT_FIELDS(o, "catalogue", path);
     out_fact_rows(o, shown, count);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_COUNT);
     int status = catalogue_list(c, filter, write_run, o, &error);

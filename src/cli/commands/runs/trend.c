@@ -2,7 +2,7 @@
 #include "commands/runs/runs.h"
 
 #include "alloc.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 
 #include <inttypes.h>
@@ -56,13 +56,8 @@ static void write_points(out *o, const trend *t)
     out_table(o, OUT_MAIN, "rows", columns, sizeof columns / sizeof *columns, UNIT_COUNT);
     for (size_t i = 0; i < t->count; i++) {
         const run_point *point = &t->points[i];
-        out_row(o, STYLE_PLAIN);
-        out_cell_u64(o, (uint64_t)point->run);
-        out_cell_u64(o, point->begun);
-        out_cell_real(o, point->exclusive);
-        out_cell_real(o, point->inclusive);
-        out_cell_u64(o, change_at(t, i) != NULL);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, (uint64_t)point->run, point->begun, point->exclusive, point->inclusive,
+                change_at(t, i) != NULL);
     }
     out_table_end(o);
 }
@@ -75,19 +70,9 @@ static void write_changes(out *o, const trend *t)
     for (size_t i = 0; i < count; i++) {
         const lode_change_point *point = lode_change_points_at(t->changes, i);
         const run_point *before = &t->points[point->index - 1], *after = &t->points[point->index];
-        out_row(o, STYLE_PLAIN);
-        out_cell_u64(o, (uint64_t)before->run);
-        out_cell_u64(o, before->begun);
-        out_cell_u64(o, (uint64_t)after->run);
-        out_cell_u64(o, after->begun);
-        out_cell_real(o, point->before);
-        out_cell_real(o, point->after);
-        if (point->before != 0)
-            out_cell_real(o, point->after / point->before - 1);
-        else
-            out_cell_none(o);
-        out_cell_real(o, point->p);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, (uint64_t)before->run, before->begun, (uint64_t)after->run, after->begun,
+                point->before, point->after,
+                point->before != 0 ? out_real(point->after / point->before - 1) : out_none(), point->p);
     }
     out_table_end(o);
 }
@@ -161,10 +146,7 @@ static void print_trend(const invocation *call, const trend *t, const runs_plot 
     char *path = runs_catalogue_path(call->options);
     char *same = runs_labels_text(t->history.filter.labels, t->history.filter.label_count);
     out_begin(o, SCHEMA_RUNS_TREND, NULL);
-    out_fact_text(o, "catalogue", path);
-    out_fact_text(o, "function", t->function);
-    out_fact_text(o, "metric", t->history.metric_name);
-    out_fact_text(o, "cost", kind);
+    OUT_FIELDS(o, "catalogue", path, "function", t->function, "metric", t->history.metric_name, "cost", kind);
     runs_labels_write(o, t->history.filter.labels, t->history.filter.label_count);
     if (out_format_of(o) == OUT_TEXT) {
         out_say(o, "%s%s%s cost in %s: %s%s%s", t->function ? t->function : "", t->function ? ": " : "", kind,

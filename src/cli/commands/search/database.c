@@ -46,15 +46,10 @@ static void print_row(out *o, const session *s, const lode_found_row *row, label
     const lode_function *function =
         row->kind == LODE_FOUND_FUNCTION ? lode_database_function(s->db, row->index) : NULL;
     uint32_t line = function ? lode_function_line(function) : 0;
-    out_row(o, STYLE_PLAIN);
-    out_cell_text(o, kind_names[row->kind]);
-    out_cell_u64(o, row->index);
-    out_cell_text(o, match_names[row->how]);
-    out_cell_text(o, name_of(l, s, row, names_of_databases(s->shared->names)));
-    out_cell_text(o, function ? path_of_module(lode_function_module(function)) : NULL);
-    out_cell_text(o, function ? path_of_file(lode_function_file(function)) : NULL);
-    out_cell_u64_if(o, line > 0, line);
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, kind_names[row->kind], row->index, match_names[row->how],
+            name_of(l, s, row, names_of_databases(s->shared->names)),
+            function ? path_of_module(lode_function_module(function)) : NULL,
+            function ? path_of_file(lode_function_file(function)) : NULL, out_u64_if(line > 0, line));
 }
 
 static void print_found(out *o, const session *s, const lode_found *found, const char *text)
@@ -63,9 +58,9 @@ static void print_found(out *o, const session *s, const lode_found *found, const
     size_t listed = 0;
     label l = {0};
     out_begin(o, SCHEMA_SEARCH_DATABASE, s->path);
-    out_fact_text(o, "text", text);
+    OUT_FIELDS(o, "text", text);
     for (int kind = 0; kind < LODE_FOUND_KINDS; kind++) {
-        out_fact_u64(o, count_keys[kind], lode_found_count(found, (lode_found_kind)kind));
+        OUT_FIELDS(o, count_keys[kind], lode_found_count(found, (lode_found_kind)kind));
         count += lode_found_count(found, (lode_found_kind)kind);
         listed += lode_found_listed(found, (lode_found_kind)kind);
     }

@@ -42,17 +42,8 @@ static void write_cells(out *o, const lode_density *density)
               UNIT_NANOSECONDS);
     for (size_t i = 0; i < lode_density_count(density); i++) {
         const lode_density_cell *cell = lode_density_at(density, i);
-        out_row(o, STYLE_PLAIN);
-        out_cell_u64(o, cell->column);
-        out_cell_u64(o, cell->from);
-        out_cell_u64(o, cell->to);
-        out_cell_u64(o, cell->min_duration);
-        out_cell_u64(o, cell->max_duration);
-        out_cell_u64(o, cell->tracks);
-        out_cell_u64(o, cell->duration);
-        out_cell_u64(o, cell->longest_duration);
-        out_cell_u64(o, (uint64_t)cell->longest + 1);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, cell->column, cell->from, cell->to, cell->min_duration, cell->max_duration,
+                cell->tracks, cell->duration, cell->longest_duration, (uint64_t)cell->longest + 1);
     }
     out_table_end(o);
 }
@@ -96,12 +87,7 @@ static size_t write_range(out *o, const lode_density *density, size_t last, uint
         count += cell->tracks;
         total += cell->duration;
     }
-    out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, lode_density_at(density, last)->min_duration);
-    out_cell_u64(o, count);
-    out_cell_u64(o, total);
-    out_cell_text(o, chart);
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, lode_density_at(density, last)->min_duration, count, total, chart);
     return first;
 }
 
@@ -133,11 +119,8 @@ void search_density(out *o, rec_session *s, const lode_density *density)
     uint64_t from, to;
     lode_density_window(density, &from, &to);
     out_begin(o, SCHEMA_SEARCH_DENSITY, s->path);
-    out_fact_moment(o, "start_ns", s->begin);
-    out_fact_moment(o, "from_ns", from);
-    out_fact_moment(o, "to_ns", to);
-    out_fact_u64(o, "columns", lode_density_columns(density));
-    out_fact_u64(o, "requests", lode_density_found(density));
+    OUT_FIELDS(o, "start_ns", out_digits(s->begin), "from_ns", out_digits(from), "to_ns", out_digits(to),
+               "columns", lode_density_columns(density), "requests", lode_density_found(density));
     if (out_format_of(o) != OUT_TEXT)
         write_cells(o, density);
     else if (lode_density_count(density))

@@ -2,7 +2,7 @@
 /* Requests by the values of attributes of their outermost calls. */
 #include "alloc.h"
 #include "commands/shared/recording.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "stores/damage.h"
 
 #include <stdio.h>
@@ -139,26 +139,20 @@ static void write_values(out *o, const search_keys *keys, const request *first)
 {
     const char *none = out_format_of(o) == OUT_TEXT ? "(none)" : NULL;
     for (size_t i = 0; i < keys->count; i++)
-        out_cell_text(o, first->values[i] ? first->values[i] : none);
+        OUT_CELLS(o, first->values[i] ? first->values[i] : none);
     if (out_format_of(o) != OUT_JSON)
         return;
-    json_object(o, "values");
+    out_object(o, "values");
     for (size_t i = 0; i < keys->count; i++)
-        json_text(o, keys->names[i], first->values[i]);
-    json_object_end(o);
+        OUT_FIELDS(o, keys->names[i], first->values[i]);
+    out_object_end(o);
 }
 
 static void write_group(out *o, const search_keys *keys, const group *g)
 {
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, g->count);
-    out_cell_u64(o, g->errors);
-    out_cell_u64(o, g->total);
-    out_cell_real(o, (double)g->total / (double)g->count);
-    out_cell_u64(o, percentile(g, 50));
-    out_cell_u64(o, percentile(g, 90));
-    out_cell_u64(o, percentile(g, 99));
-    out_cell_u64(o, percentile(g, 100));
+    OUT_CELLS(o, g->count, g->errors, g->total, (double)g->total / (double)g->count, percentile(g, 50),
+              percentile(g, 90), percentile(g, 99), percentile(g, 100));
     write_values(o, keys, g->first);
     out_row_end(o);
 }
@@ -179,8 +173,7 @@ static void begin_groups(out *o, const rec_session *s, const search_keys *keys, 
 {
     char *by = join_keys(keys);
     out_begin(o, SCHEMA_SEARCH_GROUPS, s->path);
-    out_fact_text(o, "by", by);
-    out_fact_u64(o, "requests", requests);
+    OUT_FIELDS(o, "by", by, "requests", requests);
     out_say(o, "Requests by %s of their outermost call\n", by);
     free(by);
 }

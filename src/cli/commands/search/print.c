@@ -3,7 +3,7 @@
 
 #include "alloc.h"
 #include "output/escape.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 #include "stores/damage.h"
 #include "text/label.h"
@@ -196,10 +196,7 @@ static void time_cells(printer *p, const lode_search_row *row)
         snprintf(when, sizeof when, "%.*s", CLOCK_SIZE, clock);
     else
         snprintf(when, sizeof when, "%.*s %.*s", DAY_SIZE, time, time[0] ? CLOCK_SIZE : 0, clock);
-    out_cell_u64(p->out, row->begin);
-    out_cell_text(p->out, time[0] ? time : NULL);
-    out_cell_text(p->out, when);
-    out_cell_u64(p->out, row->begin - p->session->begin);
+    OUT_CELLS(p->out, row->begin, time[0] ? time : NULL, when, row->begin - p->session->begin);
 }
 
 static const char *name_of(printer *p, const lode_search_row *row)
@@ -222,20 +219,20 @@ static void write_value(out *o, const lode_search_value *pair, const lode_search
     const char *key = pair->key, *value = pair->value;
     switch (type->kind) {
     case LODE_VALUE_SIGNED:
-        json_i64(o, key, strtoll(value, NULL, 10));
+        OUT_FIELDS(o, key, (int64_t)strtoll(value, NULL, 10));
         return;
     case LODE_VALUE_REAL:
-        json_real(o, key, type->real);
+        OUT_FIELDS(o, key, type->real);
         return;
     case LODE_VALUE_ENUM:
         if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
-            json_bool(o, key, value[0] == 't');
+            OUT_FIELDS(o, key, value[0] == 't');
             return;
         }
         break;
     case LODE_VALUE_STRUCTURE:
         if (strcmp(value, "null") == 0) {
-            json_null(o, key);
+            OUT_FIELDS(o, key, out_none());
             return;
         }
         break;
@@ -250,15 +247,15 @@ static void write_value(out *o, const lode_search_value *pair, const lode_search
     case LODE_VALUE_CHANGE:
         break;
     }
-    json_text(o, key, value);
+    OUT_FIELDS(o, key, value);
 }
 
 static void write_values(out *o, const lode_search_row *row)
 {
-    json_object(o, "attributes");
+    out_object(o, "attributes");
     for (size_t i = 0; i < row->value_count; i++)
         write_value(o, &row->values[i], &row->types[i]);
-    json_object_end(o);
+    out_object_end(o);
 }
 
 /* For people: values are short, and those with blanks in quotes. */
@@ -297,18 +294,11 @@ static void write_row(printer *p, const lode_search_row *row)
     out *o = p->out;
     list_values(&values, row);
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, (uint64_t)row->track + 1);
-    out_cell_u64(o, row->track);
-    out_cell_text(o, track->id[0] ? track->id : NULL);
-    out_cell_u64(o, (uint64_t)track->pid);
-    out_cell_u64(o, (uint64_t)track->tid);
+    OUT_CELLS(o, (uint64_t)row->track + 1, row->track, track->id[0] ? track->id : NULL, (uint64_t)track->pid,
+              (uint64_t)track->tid);
     time_cells(p, row);
-    out_cell_u64(o, row->duration);
-    out_cell_u64(o, row->calls);
-    out_cell_u64(o, row->errors);
-    out_cell_text(o, name_of(p, row));
-    out_cell_text(o, row->exception[0] ? row->exception : NULL);
-    out_cell_text(o, values.text);
+    OUT_CELLS(o, row->duration, row->calls, row->errors, name_of(p, row),
+              row->exception[0] ? row->exception : NULL, values.text);
     if (out_format_of(o) == OUT_JSON)
         write_values(o, row);
     if (out_format_of(o) == OUT_TEXT)

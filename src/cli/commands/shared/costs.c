@@ -7,9 +7,7 @@ static void window_heading(out *o, const session *s, const lode_cost *cost)
     char total[NUMBER_SIZE], idle[NUMBER_SIZE];
     format_amount(total, lode_cost_total(cost), UNIT_SECONDS);
     format_amount(idle, lode_cost_idle(cost), UNIT_SECONDS);
-    out_fact_bool(o, "is_sampled", 1);
-    out_fact_u64(o, "samples", lode_cost_samples(cost));
-    out_fact_real(o, "idle", lode_cost_idle(cost));
+    OUT_FIELDS(o, "is_sampled", 1, "samples", lode_cost_samples(cost), "idle", lode_cost_idle(cost));
     out_say(o, "time in the time window: %s, sampled, from %s in %s%s%s", total,
             COUNTED(lode_cost_samples(cost), "sample", "samples"),
             COUNTED(lode_cost_profiles(cost), "trace line", "trace lines"), s->shared->profiles ? ", " : "",
@@ -24,12 +22,9 @@ void costs_heading(out *o, const session *s, const lode_cost *cost)
     const char *name = lode_metric_name(lode_cost_metric(cost));
     char total[NUMBER_SIZE];
     format_amount(total, lode_cost_total(cost), unit_of_metric(name));
-    out_fact_text(o, "metric", name);
-    out_fact_real(o, "total", lode_cost_total(cost));
-    out_fact_u64(o, "profiles", lode_cost_profiles(cost));
-    out_fact_text(o, "selection", s->shared->profiles);
-    out_fact_u64(o, "unlisted_contexts", lode_cost_unlisted_contexts(cost));
-    out_fact_u64(o, "unlisted_values", lode_cost_unlisted_values(cost));
+    OUT_FIELDS(o, "metric", name, "total", lode_cost_total(cost), "profiles", lode_cost_profiles(cost),
+               "selection", s->shared->profiles, "unlisted_contexts", lode_cost_unlisted_contexts(cost),
+               "unlisted_values", lode_cost_unlisted_values(cost));
     if (session_has_window(s)) {
         window_heading(o, s, cost);
         return;

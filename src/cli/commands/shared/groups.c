@@ -280,8 +280,7 @@ static void write_ids(out *o, const answer *a, const lode_id *ids)
     for (size_t i = 0; i < a->kind_count; i++) {
         char physical[24];
         snprintf(physical, sizeof physical, "%" PRIu64, ids[i].physical);
-        out_cell_u64(o, ids[i].logical);
-        out_cell_text(o, ids[i].flags & LODE_ID_PHYSICAL ? physical : NULL);
+        OUT_CELLS(o, ids[i].logical, ids[i].flags & LODE_ID_PHYSICAL ? physical : NULL);
     }
 }
 
@@ -293,18 +292,11 @@ static void write_row(out *o, const answer *a, const group_row *row, int has_bar
     char bar[BAR_SIZE];
     spread_bar(bar, d->max > 0 ? amounts->inclusive / d->max : 0, BAR_WIDTH, out_is_utf8(o));
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, amounts->first);
-    out_cell_u64(o, amounts->profiles);
-    out_cell_real(o, amounts->inclusive);
-    out_cell_real(o, d->mean != 0 ? amounts->inclusive / d->mean : 0);
-    out_cell_real(o, amounts->exclusive);
-    out_cell_share(o, amounts->inclusive, amounts->total);
-    out_cell_real(o, amounts->min);
-    out_cell_real(o, mean);
-    out_cell_real(o, amounts->max);
-    out_cell_real(o, mean != 0 ? amounts->max / mean - 1 : 0);
-    out_cell_text(o, has_bar ? bar : NULL);
-    out_cell_text(o, row->name ? row->name : label_profile(l, a->s.db, amounts->first));
+    OUT_CELLS(o, amounts->first, amounts->profiles, amounts->inclusive,
+              d->mean != 0 ? amounts->inclusive / d->mean : 0, amounts->exclusive,
+              out_share(amounts->inclusive, amounts->total), amounts->min, mean, amounts->max,
+              mean != 0 ? amounts->max / mean - 1 : 0, has_bar ? bar : NULL,
+              row->name ? row->name : label_profile(l, a->s.db, amounts->first));
     write_ids(o, a, amounts->ids);
     if (a->groups)
         id_tuple_write(o, a->s.db, amounts->ids, a->kind_count);
@@ -342,17 +334,14 @@ static void write_heading(out *o, const answer *a)
 {
     const char *function = a->question->function, *profiles = a->s.shared->profiles;
     const char *name = lode_metric_name(a->s.metric);
-    out_fact_text(o, "metric", name);
-    out_fact_text(o, "selection", profiles);
-    out_fact_text(o, "function", function);
-    out_fact_text(o, "by", a->question->by);
+    OUT_FIELDS(o, "metric", name, "selection", profiles, "function", function, "by", a->question->by);
     if (function)
-        out_fact_u64(o, "contexts", a->context_count);
+        OUT_FIELDS(o, "contexts", a->context_count);
     out_fact_rows(o, shown_count(a), a->count);
-    out_fact_u64(o, "empty_profiles", lode_spread_empty(a->spread));
-    out_fact_u64(o, "profiles_without_metric", lode_spread_without(a->spread));
+    OUT_FIELDS(o, "empty_profiles", lode_spread_empty(a->spread), "profiles_without_metric",
+               lode_spread_without(a->spread));
     if (a->groups)
-        out_fact_u64(o, "profiles_without_ids", lode_spread_groups_without(a->groups));
+        OUT_FIELDS(o, "profiles_without_ids", lode_spread_groups_without(a->groups));
     out_say(o, "%s%s%s by %s%s%s", name, function ? " of " : "", function ? function : "",
             a->groups ? a->question->by : "profile", profiles ? ", " : "", profiles ? profiles : "");
     session_say_default(o, &a->s);

@@ -2,7 +2,7 @@
 #include "commands/shared/id_tuple.h"
 
 #include "alloc.h"
-#include "output/json.h"
+#include "output/out.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -17,19 +17,13 @@ void id_tuple_write(out *o, const lode_database *db, const lode_id *ids, size_t 
 {
     if (out_format_of(o) != OUT_JSON)
         return;
-    json_array(o, "id_tuple");
+    out_array(o, "id_tuple");
     for (size_t i = 0; i < count; i++) {
-        json_object(o, NULL);
-        json_text(o, "kind", lode_database_id_kind_name(db, ids[i].kind));
-        json_u64(o, "kind_number", ids[i].kind);
-        json_u64(o, "id", ids[i].logical);
-        if (ids[i].flags & LODE_ID_PHYSICAL)
-            json_digits(o, "physical", ids[i].physical);
-        else
-            json_null(o, "physical");
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "kind", lode_database_id_kind_name(db, ids[i].kind), "kind_number", ids[i].kind,
+                   "id", ids[i].logical, "physical",
+                   ids[i].flags & LODE_ID_PHYSICAL ? out_digits(ids[i].physical) : out_none());
     }
-    json_array_end(o);
+    out_array_end(o);
 }
 
 /* "RANK=3; THREAD=0", for the caller to free. */
@@ -71,7 +65,7 @@ void id_tuple_cell(out *o, const lode_database *db, uint32_t profile)
 {
     lode_id ids[IDS_MAX];
     char *text = out_format_of(o) == OUT_CSV ? text_of(db, ids, read_ids(ids, db, profile)) : NULL;
-    out_cell_text(o, text);
+    OUT_CELLS(o, text);
     free(text);
     id_tuple_of_profile(o, db, profile);
 }

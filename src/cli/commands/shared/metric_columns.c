@@ -2,7 +2,7 @@
 #include "commands/shared/metric_columns.h"
 
 #include "alloc.h"
-#include "output/json.h"
+#include "output/out.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,29 +49,22 @@ void metric_columns_amount(out *o, const metric_item *item, const double *amount
     double value, total = 0;
     int has_value = metric_item_value(item, amounts, &value);
     out_unit(o, item->unit);
-    if (has_value)
-        out_cell_real(o, value);
-    else
-        out_cell_none(o);
+    OUT_CELLS(o, has_value ? out_real(value) : out_none());
     /* A share of a quotient means nothing. */
-    if (has_value && lode_derived_is_metric(item->derived) && metric_item_value(item, totals, &total))
-        out_cell_share(o, value, total);
-    else
-        out_cell_none(o);
+    OUT_CELLS(o, has_value && lode_derived_is_metric(item->derived) && metric_item_value(item, totals, &total)
+                     ? out_share(value, total)
+                     : out_none());
 }
 
 void metric_columns_json(out *o, const metric_list *list, const double *totals)
 {
-    json_line(o);
-    json_array(o, "metrics");
+    out_break(o);
+    out_array(o, "metrics");
     for (size_t i = 0; i < list->count; i++) {
         double total;
         int has_total = metric_item_value(&list->items[i], totals, &total);
-        json_object(o, NULL);
-        json_text(o, "name", metric_item_name(&list->items[i]));
-        json_text(o, "formula", lode_derived_formula(list->items[i].derived));
-        json_real(o, "total", has_total ? total : (double)NAN);
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "name", metric_item_name(&list->items[i]), "formula",
+                   lode_derived_formula(list->items[i].derived), "total", has_total ? total : (double)NAN);
     }
-    json_array_end(o);
+    out_array_end(o);
 }

@@ -50,15 +50,8 @@ static void print_bins(out *o, const session *s, const plot_options *options,
     out_gap(o);
     out_table(o, OUT_SIDE, "bins", bin_columns, 7, unit);
     for (size_t i = 0; i < used; i++) {
-        out_row(o, STYLE_PLAIN);
-        out_cell_u64(o, bins[i].first);
-        out_cell_u64(o, bins[i].count);
-        out_cell_real(o, bins[i].min);
-        out_cell_real(o, bins[i].mean);
-        out_cell_real(o, bins[i].max);
-        out_cell_u64(o, bins[i].profile);
-        out_cell_text(o, label_profile(&l, s->db, bins[i].profile));
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, bins[i].first, bins[i].count, bins[i].min, bins[i].mean, bins[i].max,
+                bins[i].profile, label_profile(&l, s->db, bins[i].profile));
     }
     out_table_end(o);
     label_free(&l);
@@ -79,17 +72,15 @@ static void print_outliers(out *o, const session *s, lode_profile_value *values,
 {
     size_t outliers = lode_profile_outliers(values, count, d);
     label l = {0};
-    out_fact_u64(o, "outlier_count", outliers);
+    OUT_FIELDS(o, "outlier_count", outliers);
     out_gap(o);
     if (!outliers)
         out_say(o, "No outliers (more than 1.5 interquartile ranges beyond the quartiles)");
     out_table(o, OUT_SIDE, "outliers", outlier_columns, 5, unit);
     for (size_t i = 0; i < outliers && i < PLOT_OUTLIERS; i++) {
         out_row(o, STYLE_PLAIN);
-        out_cell_u64(o, values[i].profile);
-        out_cell_real(o, values[i].value);
-        out_cell_real(o, values[i].deviation);
-        out_cell_text(o, label_profile(&l, s->db, values[i].profile));
+        OUT_CELLS(o, values[i].profile, values[i].value, values[i].deviation,
+                  label_profile(&l, s->db, values[i].profile));
         id_tuple_cell(o, s->db, values[i].profile);
         out_row_end(o);
     }
@@ -138,17 +129,8 @@ static void print_cell(out *o, const lode_id_range *row, const lode_id_range *co
 {
     if (cell->profiles == 0)
         return;
-    out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, row->first);
-    out_cell_u64(o, row->last);
-    out_cell_u64(o, column->first);
-    out_cell_u64(o, column->last);
-    out_cell_u64(o, cell->profiles);
-    out_cell_real(o, cell->min);
-    out_cell_real(o, cell->mean);
-    out_cell_real(o, cell->max);
-    out_cell_u64(o, cell->profile);
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, row->first, row->last, column->first, column->last, cell->profiles, cell->min,
+            cell->mean, cell->max, cell->profile);
 }
 
 static void print_matrix(out *o, const session *s, const lode_profile_matrix *matrix, const unsigned kinds[2],
@@ -156,9 +138,8 @@ static void print_matrix(out *o, const session *s, const lode_profile_matrix *ma
 {
     const char *rows = lode_database_id_kind_name(s->db, kinds[0]);
     const char *columns = lode_database_id_kind_name(s->db, kinds[1]);
-    out_fact_text(o, "matrix_rows", rows);
-    out_fact_text(o, "matrix_columns", columns);
-    out_fact_u64(o, "matrix_profiles_without_ids", lode_profile_matrix_without(matrix));
+    OUT_FIELDS(o, "matrix_rows", rows, "matrix_columns", columns, "matrix_profiles_without_ids",
+               lode_profile_matrix_without(matrix));
     out_say(o, "\nRows: %s, columns: %s", rows, columns);
     out_table(o, OUT_SIDE, "matrix", cell_columns, 9, unit);
     for (size_t r = 0; r < lode_profile_matrix_rows(matrix); r++)

@@ -2,7 +2,7 @@
 #include "commands/shared/spread.h"
 
 #include "alloc.h"
-#include "output/json.h"
+#include "output/out.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,22 +11,13 @@
 
 static void print_json(out *o, const char *key, const lode_distribution *d)
 {
-    json_line(o);
-    json_object(o, key);
-    json_u64(o, "count", d->count);
-    json_real(o, "sum", d->sum);
-    json_real(o, "min", d->min);
-    json_real(o, "p5", d->p5);
-    json_real(o, "p25", d->p25);
-    json_real(o, "median", d->p50);
-    json_real(o, "mean", d->mean);
-    json_real(o, "p75", d->p75);
-    json_real(o, "p95", d->p95);
-    json_real(o, "p99", d->p99);
-    json_real(o, "max", d->max);
-    json_real(o, "stddev", d->stddev);
-    json_real(o, "imbalance", d->imbalance);
-    json_object_end(o);
+    out_break(o);
+    out_object(o, key);
+    OUT_FIELDS(o, "count", d->count, "sum", d->sum, "min", d->min, "p5", d->p5, "p25", d->p25, "median",
+               d->p50, "mean", d->mean);
+    OUT_FIELDS(o, "p75", d->p75, "p95", d->p95, "p99", d->p99, "max", d->max, "stddev", d->stddev,
+               "imbalance", d->imbalance);
+    out_object_end(o);
 }
 
 static const out_column columns[] = {
@@ -54,7 +45,7 @@ static void print_text(out *o, const lode_distribution *d, metric_unit unit)
     out_table(o, OUT_SIDE, "", columns, 7, unit);
     out_row(o, STYLE_PLAIN);
     for (size_t i = 0; i < 7; i++)
-        out_cell_real(o, cells[i]);
+        OUT_CELLS(o, cells[i]);
     out_row_end(o);
     out_table_end(o);
 }
@@ -75,9 +66,9 @@ static void print_csv(out *o, const char *key, const lode_distribution *d)
                             d->p75, d->p95, d->p99, d->max, d->stddev, d->imbalance};
     out_table(o, OUT_SIDE, key, fields, sizeof fields / sizeof *fields, UNIT_COUNT);
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, d->count);
+    OUT_CELLS(o, d->count);
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        out_cell_real(o, reals[i]);
+        OUT_CELLS(o, reals[i]);
     out_row_end(o);
     out_table_end(o);
 }
@@ -128,12 +119,8 @@ void spread_histogram(out *o, const char *key, const lode_distribution *d, const
     for (size_t i = 0; i < bin_count; i++) {
         char bar[BAR_SIZE];
         spread_bar(bar, (double)bins[i] / (double)most, 40, out_is_utf8(o));
-        out_row(o, STYLE_PLAIN);
-        out_cell_real(o, d->min + step * (double)i);
-        out_cell_real(o, i + 1 == bin_count ? d->max : d->min + step * (double)(i + 1));
-        out_cell_u64(o, bins[i]);
-        out_cell_text(o, bar);
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, d->min + step * (double)i,
+                i + 1 == bin_count ? d->max : d->min + step * (double)(i + 1), bins[i], bar);
     }
     out_table_end(o);
     free(bins);

@@ -211,7 +211,7 @@ static int print_recording(const invocation *call, rec_session *s, const rec_row
         set_range(target, settings->around);
         out_begin(call->out, SCHEMA_SOURCE_RECORDING, s->path);
         rec_write_slice(call->out, s);
-        out_fact_u64(call->out, "total_ns", (uint64_t)work.costs.total);
+        OUT_FIELDS(call->out, "total_ns", (uint64_t)work.costs.total);
         out_say(call->out, "Times of functions, at the lines of their definitions");
         source_print(call, target, &work.costs, UNIT_NANOSECONDS);
         damage_write(call->out);

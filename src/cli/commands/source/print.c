@@ -110,19 +110,16 @@ static const char *text_of(printer *p, uint64_t number)
 static void amount_cell(const printer *p, double amount, int is_there)
 {
     if (!is_there)
-        out_cell_none(p->o);
+        OUT_CELLS(p->o, out_none());
     else if (p->is_recording)
-        out_cell_u64(p->o, (uint64_t)amount);
+        OUT_CELLS(p->o, (uint64_t)amount);
     else
-        out_cell_real(p->o, amount);
+        OUT_CELLS(p->o, amount);
 }
 
 static void share_cell(const printer *p, double amount, int is_there)
 {
-    if (is_there)
-        out_cell_share(p->o, amount, p->costs->total);
-    else
-        out_cell_none(p->o);
+    OUT_CELLS(p->o, is_there ? out_share(amount, p->costs->total) : out_none());
 }
 
 static void print_line(printer *p, uint64_t number, const source_cost *cost)
@@ -139,11 +136,11 @@ static void print_line(printer *p, uint64_t number, const source_cost *cost)
     share_cell(p, cost->exclusive, has_exclusive);
     amount_cell(p, cost->inclusive, has_inclusive);
     share_cell(p, cost->inclusive, has_inclusive);
-    out_cell_u64_if(p->o, has_inclusive, cost->calls);
-    out_cell_u64(p->o, (uint64_t)is_hot);
-    out_cell_text(p->o, is_hot ? "*" : number == p->target->line ? ">" : "");
-    out_cell_u64(p->o, number);
-    out_cell_text(p->o, text);
+    OUT_CELLS(p->o, out_u64_if(has_inclusive, cost->calls), (uint64_t)is_hot,
+              is_hot                      ? "*"
+              : number == p->target->line ? ">"
+                                          : "",
+              number, text);
     out_row_end(p->o);
 }
 
@@ -153,8 +150,8 @@ static void print_gap(printer *p)
         return;
     out_row(p->o, STYLE_DIM);
     for (int i = 0; i < COLUMN_COUNT - 1; i++)
-        out_cell_none(p->o);
-    out_cell_text(p->o, "...");
+        OUT_CELLS(p->o, out_none());
+    OUT_CELLS(p->o, "...");
     out_row_end(p->o);
 }
 
@@ -231,11 +228,9 @@ static void say_source(out *o, const source_target *target, const lode_source_te
 {
     const char *path = lode_file_path(target->file), *reason = error->text[0] ? error->text : "not found";
     label l = {0};
-    out_fact_text(o, "file", path);
-    out_fact_text(o, "function", target->function ? label_function(&l, target->function) : NULL);
-    out_fact_u64(o, "target_line", target->line);
-    out_fact_text(o, "source", text ? lode_source_text_origin(text) : NULL);
-    out_fact_text(o, "source_problem", text ? NULL : reason);
+    OUT_FIELDS(o, "file", path, "function", target->function ? label_function(&l, target->function) : NULL,
+               "target_line", target->line, "source", text ? lode_source_text_origin(text) : NULL,
+               "source_problem", text ? NULL : reason);
     if (target->function)
         out_say(o, "%s, in %s", label_function(&l, target->function), path);
     else
@@ -283,8 +278,8 @@ void source_print(const invocation *call, const source_target *target, const sou
     p.around = settings->around < UINT32_MAX ? settings->around : UINT32_MAX;
     p.is_recording = call->kind == LODE_STORE_RECORDING;
     say_source(o, target, text, &error);
-    out_fact_real(o, p.is_recording ? "file_self_ns" : "file_exclusive", costs->file_exclusive);
-    out_fact_real(o, p.is_recording ? "without_line_ns" : "without_line", costs->without_line);
+    OUT_FIELDS(o, p.is_recording ? "file_self_ns" : "file_exclusive", costs->file_exclusive,
+               p.is_recording ? "without_line_ns" : "without_line", costs->without_line);
     out_table(o, OUT_MAIN, "rows", p.is_recording ? of_recordings : of_databases, COLUMN_COUNT, unit);
     print_lines(&p);
     out_table_end(o);

@@ -2,7 +2,7 @@
 #include "command.h"
 #include "commands/sql/sql.h"
 #include "interrupt.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 #include "stores/stores.h"
 #include "text/label.h"
@@ -256,18 +256,15 @@ static void begin_json(sql_job *job)
     out_begin(o, SCHEMA_SQL, NULL);
     if (out_format_of(o) != OUT_JSON)
         return;
-    json_array(o, "stores");
+    out_array(o, "stores");
     for (size_t i = 0; i < job->store_count; i++) {
         const sql_store *store = &job->stores[i];
         int is_recording = store->kind == LODE_STORE_RECORDING;
-        json_object(o, NULL);
-        json_text(o, "name", store->name);
-        json_text(o, "kind", is_recording ? "recording" : "database");
-        json_text(o, "path", is_recording ? store->recording.path : store->database.path);
-        json_object_end(o);
+        OUT_OBJECT(o, NULL, "name", store->name, "kind", is_recording ? "recording" : "database", "path",
+                   is_recording ? store->recording.path : store->database.path);
     }
-    json_array_end(o);
-    json_array(o, "results");
+    out_array_end(o);
+    out_array(o, "results");
 }
 
 static int run_text(sql_job *job, const char *statement)
@@ -284,7 +281,7 @@ static int run_text(sql_job *job, const char *statement)
         status = sql_run_one(job, statement);
     free(text);
     if (out_format_of(job->out) == OUT_JSON)
-        json_array_end(job->out);
+        out_array_end(job->out);
     out_end(job->out);
     return status;
 }

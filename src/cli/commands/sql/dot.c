@@ -32,10 +32,7 @@ static void list_tables(const sql_job *job)
     for (size_t i = 0; i < job->store_count; i++)
         for (unsigned k = 0; (info = lode_tables_at(job->stores[i].tables, k)); k++) {
             table_name(job, &job->stores[i], info, name, sizeof name);
-            out_row(job->out, STYLE_PLAIN);
-            out_cell_text(job->out, name);
-            out_cell_text(job->out, info->title);
-            out_row_end(job->out);
+            OUT_ROW(job->out, STYLE_PLAIN, name, info->title);
         }
     out_table_end(job->out);
 }

@@ -2,7 +2,7 @@
 /* Runs statements, and prints what they give. */
 #include "alloc.h"
 #include "commands/sql/sql.h"
-#include "output/json.h"
+#include "output/out.h"
 #include "output/report.h"
 
 #include <inttypes.h>
@@ -74,25 +74,25 @@ static void put_cell(out *o, const sql_cell *cell)
     char *bytes;
     switch (cell->type) {
     case SQL_NULL:
-        out_cell_none(o);
+        OUT_CELLS(o, out_none());
         return;
     case SQL_INTEGER:
         snprintf(number, sizeof number, "%" PRId64, cell->integer);
-        out_cell_text(o, number);
+        OUT_CELLS(o, number);
         return;
     case SQL_REAL:
         format_exact(number, cell->real);
         /* Files have no infinity; people see it. */
         if (!number[0] && out_is_prose(o))
             snprintf(number, sizeof number, "%g", cell->real);
-        out_cell_text(o, number);
+        OUT_CELLS(o, number);
         return;
     case SQL_TEXT:
-        out_cell_text(o, cell->text);
+        OUT_CELLS(o, cell->text);
         return;
     case SQL_BYTES:
         bytes = text_of_bytes(cell);
-        out_cell_text(o, bytes);
+        OUT_CELLS(o, bytes);
         free(bytes);
         return;
     }
@@ -115,20 +115,20 @@ static void json_cell(out *o, const sql_cell *cell)
     char *bytes;
     switch (cell->type) {
     case SQL_NULL:
-        json_null(o, NULL);
+        OUT_ELEMENTS(o, out_none());
         return;
     case SQL_INTEGER:
-        json_i64(o, NULL, cell->integer);
+        OUT_ELEMENTS(o, cell->integer);
         return;
     case SQL_REAL:
-        json_real(o, NULL, cell->real);
+        OUT_ELEMENTS(o, cell->real);
         return;
     case SQL_TEXT:
-        json_bytes(o, NULL, cell->text, cell->size);
+        out_field_bytes(o, NULL, cell->text, cell->size);
         return;
     case SQL_BYTES:
         bytes = text_of_bytes(cell);
-        json_text(o, NULL, bytes);
+        OUT_ELEMENTS(o, bytes);
         free(bytes);
         return;
     }
@@ -136,33 +136,32 @@ static void json_cell(out *o, const sql_cell *cell)
 
 static void json_row(out *o, const sql_statement *statement)
 {
-    json_line(o);
-    json_array(o, NULL);
+    out_break(o);
+    out_array(o, NULL);
     for (unsigned i = 0; i < sql_column_count(statement); i++) {
         sql_cell cell = sql_cell_at(statement, i);
         json_cell(o, &cell);
     }
-    json_array_end(o);
+    out_array_end(o);
 }
 
 static void json_start(out *o, const sql_statement *statement)
 {
-    json_line(o);
-    json_object(o, NULL);
-    json_array(o, "columns");
+    out_break(o);
+    out_object(o, NULL);
+    out_array(o, "columns");
     for (unsigned i = 0; i < sql_column_count(statement); i++)
-        json_text(o, NULL, sql_column_name(statement, i));
-    json_array_end(o);
-    json_array(o, "rows");
+        OUT_ELEMENTS(o, sql_column_name(statement, i));
+    out_array_end(o);
+    out_array(o, "rows");
 }
 
 /* `is_complete`: there are no more rows. */
 static void json_finish(out *o, uint64_t rows, int is_complete)
 {
-    json_array_end(o);
-    json_u64(o, "row_count", rows);
-    json_bool(o, "is_truncated", !is_complete);
-    json_object_end(o);
+    out_array_end(o);
+    OUT_FIELDS(o, "row_count", rows, "is_truncated", !is_complete);
+    out_object_end(o);
 }
 
 /* ---- one statement ---- */

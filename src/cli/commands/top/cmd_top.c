@@ -104,24 +104,13 @@ static const char *function_of_row(label *l, const lode_hotspot *row, lode_group
 
 static void write_row(out *o, const lode_hotspot *row, lode_group_by by, int names, double total, label *l)
 {
-    out_row(o, STYLE_PLAIN);
-    out_cell_real(o, row->exclusive);
-    out_cell_share(o, row->exclusive, total);
-    out_cell_real(o, row->inclusive);
-    out_cell_share(o, row->inclusive, total);
-    out_cell_text(o, label_place(l, row->file, row->line));
-    out_cell_text(o, row->module ? lode_path_tail(lode_module_path(row->module)) : NULL);
-    out_cell_text(o,
-                  is_by_function(by) ? label_context_as(l, row->sample, names) : label_hotspot(l, row, by));
-    out_cell_text(o, function_of_row(l, row, by, names));
-    out_cell_text(o, function_of_row(l, row, by, names));
-    out_cell_text(o, path_of_file(row->file));
-    out_cell_u64_if(o, row->line != 0, row->line);
-    out_cell_text(o, path_of_module(row->module));
-    out_cell_u64(o, row->contexts);
-    out_cell_u64_if(o, is_by_function(by) || by == LODE_BY_KIND, row->functions);
-    out_cell_text(o, kind_of_hotspot(row, by));
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, row->exclusive, out_share(row->exclusive, total), row->inclusive,
+            out_share(row->inclusive, total), label_place(l, row->file, row->line),
+            row->module ? lode_path_tail(lode_module_path(row->module)) : NULL,
+            is_by_function(by) ? label_context_as(l, row->sample, names) : label_hotspot(l, row, by),
+            function_of_row(l, row, by, names), function_of_row(l, row, by, names), path_of_file(row->file),
+            out_u64_if(row->line != 0, row->line), path_of_module(row->module), row->contexts,
+            out_u64_if(is_by_function(by) || by == LODE_BY_KIND, row->functions), kind_of_hotspot(row, by));
 }
 
 static void set_columns(out_column columns[COLUMN_COUNT], lode_group_by by)
@@ -144,7 +133,7 @@ static void print_rows(out *o, const lode_hotspots *rows, lode_group_by by, cons
     size_t count = lode_hotspots_count(rows);
     size_t shown = limit && limit < count ? (size_t)limit : count;
     set_columns(columns, by);
-    out_fact_text(o, "by", name_of_by(by));
+    OUT_FIELDS(o, "by", name_of_by(by));
     out_fact_rows(o, shown, count);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT,
               unit_of_metric(lode_metric_name(lode_cost_metric(cost))));

@@ -23,15 +23,9 @@ static const out_column columns[COLUMN_COUNT] = {
 
 static void write_row(out *o, const lode_hotspot *row, double whole, label *l)
 {
-    out_row(o, STYLE_PLAIN);
-    out_cell_real(o, row->exclusive);
-    out_cell_share(o, row->exclusive, whole);
-    out_cell_real(o, row->inclusive);
-    out_cell_share(o, row->inclusive, whole);
-    out_cell_u64(o, row->functions);
-    out_cell_text(o, label_hotspot(l, row, LODE_BY_KIND));
-    out_cell_text(o, kind_of_hotspot(row, LODE_BY_KIND));
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, row->exclusive, out_share(row->exclusive, whole), row->inclusive,
+            out_share(row->inclusive, whole), row->functions, label_hotspot(l, row, LODE_BY_KIND),
+            kind_of_hotspot(row, LODE_BY_KIND));
 }
 
 static void print_kinds(out *o, rec_session *s, const lode_cost *cost, const lode_hotspots *rows)
@@ -44,9 +38,9 @@ static void print_kinds(out *o, rec_session *s, const lode_cost *cost, const lod
     rec_say_tracks(tracks, sizeof tracks, s);
     out_begin(o, SCHEMA_TOP_KINDS, s->path);
     rec_write_slice(o, s);
-    out_fact_real(o, "total_ns", lode_cost_total(cost));
+    OUT_FIELDS(o, "total_ns", lode_cost_total(cost));
     out_say(o, "%s in %s\n", total, tracks);
-    out_fact_text(o, "by", "kind");
+    OUT_FIELDS(o, "by", "kind");
     out_fact_rows(o, shown, count);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < shown; i++)

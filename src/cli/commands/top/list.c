@@ -23,15 +23,10 @@ static void write_row(out *o, const lode_hotspot *row, const lode_kind_rules *ki
     lode_activity activity;
     lode_effect effect;
     lode_kind_reason(kinds, row->sample, &activity, &effect, reason, sizeof reason);
-    out_row(o, STYLE_PLAIN);
-    out_cell_text(o, lode_kind_name((int)lode_activity_kind((int)activity)));
-    out_cell_text(o, lode_activity_name((int)activity));
-    out_cell_text(o, lode_effect_name((int)effect));
-    out_cell_text(o, reason);
-    out_cell_text(o, label_context_as(l, row->sample, names));
-    out_cell_text(o, row->module ? lode_path_tail(lode_module_path(row->module)) : NULL);
-    out_cell_text(o, path_of_module(row->module));
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, lode_kind_name((int)lode_activity_kind((int)activity)),
+            lode_activity_name((int)activity), lode_effect_name((int)effect), reason,
+            label_context_as(l, row->sample, names),
+            row->module ? lode_path_tail(lode_module_path(row->module)) : NULL, path_of_module(row->module));
 }
 
 static void print_list(out *o, const top_list *list, const lode_hotspots *rows)
@@ -40,7 +35,7 @@ static void print_list(out *o, const top_list *list, const lode_hotspots *rows)
     size_t count = lode_hotspots_count(rows);
     size_t shown = list->limit && list->limit < count ? (size_t)list->limit : count;
     out_begin(o, SCHEMA_TOP_LIST, list->path);
-    out_fact_text(o, "list", list->name);
+    OUT_FIELDS(o, "list", list->name);
     out_fact_rows(o, shown, count);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_COUNT);
     for (size_t i = 0; i < shown; i++)

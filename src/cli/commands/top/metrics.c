@@ -155,18 +155,14 @@ static void write_row(out *o, const metric_list *list, const metric_rows *rows, 
         metric_columns_amount(o, &list->items[i], amounts_of(rows, row, 0), rows->totals);
         metric_columns_amount(o, &list->items[i], amounts_of(rows, row, 1), rows->totals);
     }
-    out_cell_text(o, is_by_function(by) ? label_context_as(l, names->sample, forms)
-                                        : label_hotspot(l, names, by));
-    if (names->functions > 1 && by != LODE_BY_KIND)
-        out_cell_text(o, label_context_as(l, names->sample, forms));
-    else
-        out_cell_text(o, names->function ? label_name(l, names->function, forms) : NULL);
-    out_cell_text(o, path_of_file(names->file));
-    out_cell_u64_if(o, names->line != 0, names->line);
-    out_cell_text(o, path_of_module(names->module));
-    out_cell_u64(o, names->contexts);
-    out_cell_u64_if(o, is_by_function(by) || by == LODE_BY_KIND, names->functions);
-    out_cell_text(o, kind_of_hotspot(names, by));
+    OUT_CELLS(o, is_by_function(by) ? label_context_as(l, names->sample, forms) : label_hotspot(l, names, by),
+              names->functions > 1 && by != LODE_BY_KIND ? label_context_as(l, names->sample, forms)
+              : names->function                          ? label_name(l, names->function, forms)
+                                                         : NULL,
+              path_of_file(names->file), out_u64_if(names->line != 0, names->line),
+              path_of_module(names->module), names->contexts,
+              out_u64_if(is_by_function(by) || by == LODE_BY_KIND, names->functions),
+              kind_of_hotspot(names, by));
     out_row_end(o);
 }
 
@@ -183,9 +179,7 @@ static void write_heading(out *o, const session *s, const metric_rows *rows, con
     const char *selection = s->shared->profiles;
     if (out_format_of(o) == OUT_JSON)
         metric_columns_json(o, list, rows->totals);
-    out_fact_u64(o, "profiles", rows->profiles);
-    out_fact_text(o, "selection", selection);
-    out_fact_text(o, "by", by_name);
+    OUT_FIELDS(o, "profiles", rows->profiles, "selection", selection, "by", by_name);
     out_fact_rows(o, shown_count(s, rows), rows->count);
     for (size_t i = 0; i < list->count; i++) {
         char total[NUMBER_SIZE] = "no value";

@@ -52,41 +52,24 @@ static const char *tail_of(const lode_module *module)
 static void identity_cells(out *o, const lode_function *function)
 {
     const lode_module *module = lode_function_module(function);
-    out_cell_text(o, lode_function_name(function));
-    out_cell_text(o, path_of_module(module));
-    out_cell_u64_if(o, module != NULL, lode_function_offset(function));
+    OUT_CELLS(o, lode_function_name(function), path_of_module(module),
+              out_u64_if(module != NULL, lode_function_offset(function)));
 }
 
 static void write_row(out *o, const lode_call_row *row, double whole, int names, label *l)
 {
     const lode_function *function = row->function;
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, row->self);
-    out_cell_share(o, (double)row->self, whole);
-    out_cell_u64(o, row->total);
-    out_cell_u64(o, row->calls);
-    out_cell_u64(o, row->errors);
-    out_cell_real(o, row->mean);
-    out_cell_u64(o, row->min);
-    out_cell_u64(o, row->p50);
-    out_cell_u64(o, row->p95);
-    out_cell_u64(o, row->p99);
-    out_cell_u64(o, row->max);
-    out_cell_real(o, row->deviation);
-    out_cell_text(o, label_place(l, row->file, row->line));
-    out_cell_text(o, tail_of(row->module));
-    out_cell_text(o, label_name(l, function, names));
+    OUT_CELLS(o, row->self, out_share((double)row->self, whole), row->total, row->calls, row->errors,
+              row->mean, row->min, row->p50, row->p95, row->p99, row->max, row->deviation,
+              label_place(l, row->file, row->line), tail_of(row->module), label_name(l, function, names));
     if (row->functions == 1) {
         identity_cells(o, function);
     } else {
-        out_cell_none(o);
-        out_cell_text(o, path_of_module(row->module));
-        out_cell_none(o);
+        OUT_CELLS(o, out_none(), path_of_module(row->module), out_none());
     }
-    out_cell_text(o, path_of_file(row->file));
-    out_cell_u64_if(o, row->line != 0, row->line);
-    out_cell_u64(o, row->functions);
-    out_cell_text(o, lode_kind_name((int)lode_kind_of_function(function)));
+    OUT_CELLS(o, path_of_file(row->file), out_u64_if(row->line != 0, row->line), row->functions,
+              lode_kind_name((int)lode_kind_of_function(function)));
     out_row_end(o);
 }
 
@@ -127,10 +110,7 @@ static void say_heading(out *o, const rec_session *s, const top_sum *sum)
     format_count(errors, sum->errors);
     rec_say_tracks(tracks, sizeof tracks, s);
     rec_write_slice(o, s);
-    out_fact_u64(o, "total_ns", sum->total);
-    out_fact_u64(o, "calls", sum->calls);
-    out_fact_u64(o, "errors", sum->errors);
-    out_fact_u64(o, "off_cpu_ns", sum->out);
+    OUT_FIELDS(o, "total_ns", sum->total, "calls", sum->calls, "errors", sum->errors, "off_cpu_ns", sum->out);
     say_off_cpu(off_cpu, s, sum->out);
     if (sum->errors)
         out_say(o, "%s in %s took %s%s; %s ended with an error\n", COUNTED(sum->calls, "call", "calls"),
@@ -170,7 +150,7 @@ static void print_calls(out *o, rec_session *s, const rec_rows *rows, lode_calls
     out_begin(o, SCHEMA_TOP_RECORDING, s->path);
     say_heading(o, s, &sum);
     out_fact_rows(o, shown, count);
-    out_fact_real(o, "percentile_error", LODE_PERCENTILE_ERROR);
+    OUT_FIELDS(o, "percentile_error", LODE_PERCENTILE_ERROR);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < shown; i++)
         write_row(o, lode_calls_at(rows->calls, rows->order[i]), (double)sum.total,
@@ -210,17 +190,13 @@ static const out_column neighbour_columns[NEIGHBOUR_COLUMN_COUNT] = {
 static void write_neighbour(out *o, const lode_neighbour_row *row, int names, label *l)
 {
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, row->total);
-    out_cell_u64(o, row->self);
-    out_cell_u64(o, row->calls);
-    out_cell_text(o, row->function ? tail_of(lode_function_module(row->function)) : NULL);
-    out_cell_text(o, row->function ? label_name(l, row->function, names) : "(outermost calls)");
+    OUT_CELLS(o, row->total, row->self, row->calls,
+              row->function ? tail_of(lode_function_module(row->function)) : NULL,
+              row->function ? label_name(l, row->function, names) : "(outermost calls)");
     if (row->function) {
         identity_cells(o, row->function);
     } else {
-        out_cell_none(o);
-        out_cell_none(o);
-        out_cell_none(o);
+        OUT_CELLS(o, out_none(), out_none(), out_none());
     }
     out_row_end(o);
 }
@@ -240,7 +216,7 @@ static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows
     const char *word = which == LODE_CALLERS ? "callers" : "callees";
     out_begin(o, SCHEMA_TOP_NEIGHBOURS, s->path);
     rec_write_slice(o, s);
-    out_fact_text(o, word, name->text);
+    OUT_FIELDS(o, word, name->text);
     out_fact_rows(o, shown, count);
     if (which == LODE_CALLERS)
         out_say(o, "Callers of '%s'\n", name->text);

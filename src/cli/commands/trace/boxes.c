@@ -15,22 +15,11 @@ static const out_column box_columns[] = {
 static void write_box(out *o, label *l, const trace_line_name *line, const lode_box *b, uint64_t start,
                       int names)
 {
-    out_row(o, STYLE_PLAIN);
-    out_cell_text(o, line->name);
-    out_cell_u64(o, line->profile);
-    out_cell_u64(o, b->depth);
-    out_cell_u64(o, b->begin > start ? b->begin - start : 0);
-    out_cell_u64(o, b->begin);
-    out_cell_u64(o, b->end);
-    out_cell_u64(o, b->duration);
-    out_cell_u64(o, b->calls);
-    if (b->context)
-        out_cell_u64(o, lode_context_id(b->context));
-    else
-        out_cell_none(o);
-    out_cell_text(o, b->context ? label_context(l, b->context) : label_name(l, b->function, names));
-    out_cell_text(o, lode_kind_name((int)trace_kind_of(b->context, b->function)));
-    out_row_end(o);
+    OUT_ROW(o, STYLE_PLAIN, line->name, line->profile, b->depth, b->begin > start ? b->begin - start : 0,
+            b->begin, b->end, b->duration, b->calls,
+            b->context ? out_u64(lode_context_id(b->context)) : out_none(),
+            b->context ? label_context(l, b->context) : label_name(l, b->function, names),
+            lode_kind_name((int)trace_kind_of(b->context, b->function)));
 }
 
 static lode_status write_line(out *o, const trace_drawing *d, const trace_boxes *wanted,
@@ -59,12 +48,9 @@ lode_status trace_write_boxes(out *o, const trace_drawing *d, const trace_boxes 
 {
     lode_status status = LODE_OK;
     size_t bound = wanted->rows && wanted->rows < d->lines.count ? (size_t)wanted->rows : d->lines.count;
-    out_fact_moment(o, "start_ns", d->start);
-    out_fact_moment(o, "from_ns", wanted->from);
-    out_fact_moment(o, "to_ns", wanted->to);
-    out_fact_u64(o, "columns", d->columns);
-    out_fact_u64(o, "line_count", d->lines.count);
-    out_fact_bool(o, "is_truncated", bound < d->lines.count);
+    OUT_FIELDS(o, "start_ns", out_digits(d->start), "from_ns", out_digits(wanted->from), "to_ns",
+               out_digits(wanted->to), "columns", d->columns, "line_count", d->lines.count, "is_truncated",
+               bound < d->lines.count);
     out_table(o, OUT_MAIN, "rows", box_columns, sizeof box_columns / sizeof *box_columns, UNIT_COUNT);
     for (size_t i = 0; i < bound && status == LODE_OK; i++)
         status = write_line(o, d, wanted, &d->lines.items[i], error);

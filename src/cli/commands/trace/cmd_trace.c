@@ -45,21 +45,14 @@ static const out_column share_columns[] = {
 static void write_share(out *o, char letter, const lode_timeline_share *share, double total, const char *name)
 {
     out_row(o, trace_style_of(letter));
-    out_cell_text(o, (char[]){letter, '\0'});
-    out_cell_u64(o, share->nanoseconds);
-    out_cell_share(o, (double)share->nanoseconds, total);
-    out_cell_u64(o, share->samples);
-    if (share->context)
-        out_cell_u64(o, lode_context_id(share->context));
-    else
-        out_cell_none(o);
-    out_cell_text(o, name);
+    OUT_CELLS(o, ((char[]){letter, '\0'}), share->nanoseconds, out_share((double)share->nanoseconds, total),
+              share->samples, share->context ? out_u64(lode_context_id(share->context)) : out_none(), name);
     if (share->is_idle)
-        out_cell_text(o, lode_kind_name(LODE_KIND_IDLE));
+        OUT_CELLS(o, lode_kind_name(LODE_KIND_IDLE));
     else if (share->context || share->function)
-        out_cell_text(o, lode_kind_name((int)trace_kind_of(share->context, share->function)));
+        OUT_CELLS(o, lode_kind_name((int)trace_kind_of(share->context, share->function)));
     else
-        out_cell_none(o);
+        OUT_CELLS(o, out_none());
     out_row_end(o);
 }
 
@@ -119,12 +112,8 @@ static void print_window(out *o, const trace_drawing *d, const trace_key *key, u
     format_duration(bin, (to - from) / d->columns);
     format_count(samples, count);
     format_start(date, utc);
-    out_fact_moment(o, "start_ns", d->start);
-    out_fact_bool(o, "is_utc", time_is_utc(d->start));
-    out_fact_moment(o, "from_ns", from);
-    out_fact_moment(o, "to_ns", to);
-    out_fact_u64(o, "columns", d->columns);
-    out_fact_u64(o, "samples", count);
+    OUT_FIELDS(o, "start_ns", out_digits(d->start), "is_utc", time_is_utc(d->start), "from_ns",
+               out_digits(from), "to_ns", out_digits(to), "columns", d->columns, "samples", count);
     if (key->count == 0)
         out_say(o, "No samples in the time window.");
     else
@@ -231,16 +220,14 @@ static void write_counts(out *o, const trace_drawing *d, const trace_key *key, u
     size_t others = 0;
     for (size_t i = 0; i < key->count; i++)
         others += key->letters[i] == LETTER_OTHER;
-    out_fact_u64(o, "row_count", key->count);
-    out_fact_bool(o, "is_truncated", others > 0);
-    out_fact_u64(o, "line_count", d->lines.count);
+    OUT_FIELDS(o, "row_count", key->count, "is_truncated", others > 0, "line_count", d->lines.count);
     if (d->picture) {
-        out_fact_bool(o, "is_exact", lode_picture_samples(d->picture) > 0 || key->count == 0);
+        OUT_FIELDS(o, "is_exact", lode_picture_samples(d->picture) > 0 || key->count == 0);
         return;
     }
     uint64_t empty = trace_empty_lines(d->timeline, &d->lines, d->columns);
-    out_fact_u64(o, "lines_without_samples", empty);
-    out_fact_bool(o, "is_timeline_truncated", rows && rows < d->lines.count - empty);
+    OUT_FIELDS(o, "lines_without_samples", empty, "is_timeline_truncated",
+               rows && rows < d->lines.count - empty);
 }
 
 static void print_rows(const invocation *call, const trace_drawing *d, const trace_key *key)
@@ -375,7 +362,7 @@ static int trace_database(const invocation *call)
         status = trace_save(&d, &d.plan, options->target, s.path, name_of, call->shared->names);
     } else if (status == EXIT_DONE) {
         out_begin(call->out, options->merge ? SCHEMA_TRACE_MERGED : SCHEMA_TRACE, s.path);
-        out_fact_text(call->out, "selection", s.shared->profiles);
+        OUT_FIELDS(call->out, "selection", s.shared->profiles);
         print_trace(call, &d);
         out_end(call->out);
     }

@@ -327,18 +327,16 @@ void trace_draw(out *o, const lode_timeline *timeline, const trace_lines *lines,
 
 static void write_track(out *o, const lode_track *track)
 {
-    json_u64(o, "tid", (uint64_t)track->tid);
-    json_text(o, "name", track->name);
-    json_text(o, "id", track->id[0] ? track->id : NULL);
+    OUT_FIELDS(o, "tid", (uint64_t)track->tid, "name", track->name, "id", track->id[0] ? track->id : NULL);
 }
 
 void trace_write_line(out *o, const trace_line_name *line, const lode_database *db,
                       const lode_recording *recording)
 {
     label l = {0};
-    json_u64(o, db ? "profile" : "track", line->profile);
+    OUT_FIELDS(o, db ? "profile" : "track", line->profile);
     if (db) {
-        json_text(o, "name", label_profile(&l, db, line->profile));
+        OUT_FIELDS(o, "name", label_profile(&l, db, line->profile));
         id_tuple_of_profile(o, db, line->profile);
     } else {
         write_track(o, lode_recording_track(recording, line->profile));
@@ -351,18 +349,18 @@ void trace_write(out *o, const lode_timeline *timeline, const trace_lines *lines
 {
     char *cells = alloc_array((size_t)columns + 1, 1);
     uint64_t written = 0;
-    json_line(o);
-    json_array(o, "timeline");
+    out_break(o);
+    out_array(o, "timeline");
     for (size_t i = 0; i < lines->count && (limit == 0 || written < limit); i++) {
         if (!fill_row(timeline, key, lines->items[i].row, columns, cells))
             continue;
-        json_line(o);
-        json_object(o, NULL);
+        out_break(o);
+        out_object(o, NULL);
         trace_write_line(o, &lines->items[i], db, recording);
-        json_text(o, "cells", cells);
-        json_object_end(o);
+        OUT_FIELDS(o, "cells", cells);
+        out_object_end(o);
         written++;
     }
-    json_array_end(o);
+    out_array_end(o);
     free(cells);
 }

@@ -3,7 +3,7 @@
 #ifndef CLI_TRACE_DRAW_H
 #define CLI_TRACE_DRAW_H
 
-#include "output/json.h"
+#include "output/out.h"
 #include "stores/session.h"
 #include "text/label.h"
 

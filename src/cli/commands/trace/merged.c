@@ -68,7 +68,7 @@ static void write_bytes(out *o, const char *key, const uint8_t *bytes, size_t co
         text[2 * i] = digits[bytes[i] >> 4];
         text[2 * i + 1] = digits[bytes[i] & 15];
     }
-    json_text(o, key, text);
+    OUT_FIELDS(o, key, text);
     free(text);
 }
 
@@ -76,20 +76,19 @@ void trace_write_picture(out *o, const trace_drawing *d, const trace_key *key)
 {
     char by_key[256], *cells = alloc_array((size_t)d->columns + 1, 1);
     letters_by_key(d->picture, key, by_key);
-    json_line(o);
-    json_array(o, "timeline");
+    out_break(o);
+    out_array(o, "timeline");
     for (uint32_t row = 0; row < lode_picture_rows(d->picture); row++) {
         size_t at = (size_t)row * d->columns;
         fill_row(d->picture, by_key, row, cells);
-        json_line(o);
-        json_object(o, NULL);
+        out_break(o);
+        out_object(o, NULL);
         trace_write_line(o, &d->lines.items[lode_picture_row_begin(d->picture, row)], d->db, d->recording);
-        json_text(o, "cells", cells);
-        json_u64(o, "merged_lines", lines_of(d->picture, row));
+        OUT_FIELDS(o, "cells", cells, "merged_lines", lines_of(d->picture, row));
         write_bytes(o, "keys", lode_picture_keys(d->picture) + at, d->columns);
         write_bytes(o, "fills", lode_picture_fills(d->picture) + at, d->columns);
-        json_object_end(o);
+        out_object_end(o);
     }
-    json_array_end(o);
+    out_array_end(o);
     free(cells);
 }

@@ -34,21 +34,10 @@ static void write_frames(out *o, const stack *s, const trace_line_name *line, in
     label l = {0};
     for (size_t i = 0; i < s->count; i++) {
         const frame *f = &s->frames[i];
-        out_row(o, STYLE_PLAIN);
-        out_cell_text(o, line->name);
-        out_cell_u64(o, line->profile);
-        out_cell_u64(o, i + 1);
-        out_cell_u64(o, f->begin);
-        if (f->end)
-            out_cell_u64(o, f->end);
-        else
-            out_cell_none(o);
-        if (f->context)
-            out_cell_u64(o, lode_context_id(f->context));
-        else
-            out_cell_none(o);
-        out_cell_text(o, f->context ? label_context(&l, f->context) : label_name(&l, f->function, names));
-        out_row_end(o);
+        OUT_ROW(o, STYLE_PLAIN, line->name, line->profile, i + 1, f->begin,
+                f->end ? out_u64(f->end) : out_none(),
+                f->context ? out_u64(lode_context_id(f->context)) : out_none(),
+                f->context ? label_context(&l, f->context) : label_name(&l, f->function, names));
     }
     label_free(&l);
 }
@@ -108,10 +97,8 @@ lode_status trace_write_stacks(out *o, const trace_drawing *d, uint64_t time, ui
     stack s = {0};
     lode_status status = LODE_OK;
     size_t bound = rows && rows < d->lines.count ? (size_t)rows : d->lines.count;
-    out_fact_moment(o, "start_ns", d->start);
-    out_fact_moment(o, "time_ns", time);
-    out_fact_u64(o, "line_count", d->lines.count);
-    out_fact_bool(o, "is_truncated", bound < d->lines.count);
+    OUT_FIELDS(o, "start_ns", out_digits(d->start), "time_ns", out_digits(time), "line_count", d->lines.count,
+               "is_truncated", bound < d->lines.count);
     out_table(o, OUT_MAIN, "rows", stack_columns, sizeof stack_columns / sizeof *stack_columns, UNIT_COUNT);
     for (size_t i = 0; i < bound && status == LODE_OK; i++) {
         const trace_line_name *line = &d->lines.items[i];

@@ -36,20 +36,15 @@ static void write_interval(const trace_table *t, const trace_line_name *line, un
     const lode_timeline_share *shown = lode_timeline_share_at(t->timeline, (size_t)share);
     label l = {0};
     out_row(o, STYLE_PLAIN);
-    out_cell_u64(o, line->profile);
-    out_cell_text(o, line->name);
+    OUT_CELLS(o, line->profile, line->name);
     if (t->db)
         id_tuple_cell(o, t->db, line->profile);
     else
-        out_cell_none(o);
-    out_cell_u64(o, time_of(t->timeline, first, t->columns));
-    out_cell_u64(o, time_of(t->timeline, end, t->columns));
-    out_cell_text(o, (char[]){t->key->letters[share], '\0'});
-    if (shown->context)
-        out_cell_u64(o, lode_context_id(shown->context));
-    else
-        out_cell_none(o);
-    out_cell_text(o, t->name(&l, shown, t->names));
+        OUT_CELLS(o, out_none());
+    OUT_CELLS(o, time_of(t->timeline, first, t->columns), time_of(t->timeline, end, t->columns),
+              ((char[]){t->key->letters[share], '\0'}),
+              shown->context ? out_u64(lode_context_id(shown->context)) : out_none(),
+              t->name(&l, shown, t->names));
     out_row_end(o);
     label_free(&l);
 }

@@ -103,7 +103,7 @@ static void tree_cell(tree_writer *w, const lode_view *view, size_t index, const
              !row->folded          ? ""
              : out_is_utf8(w->out) ? " …"
                                    : " ...");
-    out_cell_branch(w->out, w->line, strlen(branch));
+    OUT_CELLS(w->out, out_branch(w->line, strlen(branch)));
 }
 
 /* Contexts of a database have more to their names than a function. */
@@ -118,32 +118,22 @@ static void write_row(tree_writer *w, const lode_view *view, size_t index)
     out *o = w->out;
     const char *name = name_of(w, row->context);
     out_row(o, row->hot ? STYLE_HOT : STYLE_PLAIN);
-    out_cell_share(o, row->inclusive, w->total);
-    out_cell_real(o, row->inclusive);
-    out_cell_share(o, row->exclusive, w->total);
-    out_cell_real(o, row->exclusive);
+    OUT_CELLS(o, out_share(row->inclusive, w->total), row->inclusive, out_share(row->exclusive, w->total),
+              row->exclusive);
     tree_metrics_cells(o, w->metrics, index);
     out_unit(o, w->unit);
-    out_cell_u64(o, row->calls);
-    out_cell_text(o, row->call_line ? label_place(&w->place, row->call_file, row->call_line) : NULL);
-    out_cell_text(o, !row->hot ? " " : out_is_utf8(o) ? "▸" : "*");
+    OUT_CELLS(o, row->calls, row->call_line ? label_place(&w->place, row->call_file, row->call_line) : NULL,
+              !row->hot        ? " "
+              : out_is_utf8(o) ? "▸"
+                               : "*");
     tree_cell(w, view, index, name);
-    out_cell_u64(o, index);
-    out_cell_u64_if(o, row->depth > 0, row->depth > 0 ? w->above[row->depth - 1] : 0);
+    OUT_CELLS(o, index, out_u64_if(row->depth > 0, row->depth > 0 ? w->above[row->depth - 1] : 0));
     w->above[row->depth] = index;
-    out_cell_u64(o, row->depth);
-    out_cell_u64(o, row->hot != 0);
-    out_cell_u64(o, row->folded != 0);
-    out_cell_text(o, name);
-    out_cell_text(o, lode_lexical_name(lode_context_lexical(row->context)));
-    out_cell_text(o, lode_relation_name(lode_context_relation(row->context)));
-    out_cell_u64(o, lode_context_id(row->context));
-    out_cell_u64(o, row->contexts);
-    out_cell_text(o, path_of_file(row->call_file));
-    out_cell_u64_if(o, row->call_line != 0, row->call_line);
-    out_cell_u64(o, row->children);
-    out_cell_u64(o, row->omitted);
-    out_cell_real(o, row->omitted_inclusive);
+    OUT_CELLS(o, row->depth, row->hot != 0, row->folded != 0, name,
+              lode_lexical_name(lode_context_lexical(row->context)),
+              lode_relation_name(lode_context_relation(row->context)), lode_context_id(row->context),
+              row->contexts, path_of_file(row->call_file), out_u64_if(row->call_line != 0, row->call_line),
+              row->children, row->omitted, row->omitted_inclusive);
     out_row_end(o);
 }
 
@@ -364,24 +354,23 @@ static lode_view *build_view(const char *path, const lode_cost *cost, const tree
 static void print_view(out *o, const lode_view *view, const lode_cost *cost, const tree_metrics *metrics,
                        const tree_options *options)
 {
-    out_fact_text(o, "mode", options->callers ? "callers" : options->bottom_up ? "bottom-up" : "top-down");
-    out_fact_text(o, "focus", options->callers ? options->callers : options->focus);
+    OUT_FIELDS(o, "mode",
+               options->callers     ? "callers"
+               : options->bottom_up ? "bottom-up"
+                                    : "top-down",
+               "focus", options->callers ? options->callers : options->focus);
     if (options->at != NO_CONTEXT)
-        out_fact_u64(o, "root", options->at);
+        OUT_FIELDS(o, "root", options->at);
     if (options->below)
-        out_fact_text(o, "below", options->below);
+        OUT_FIELDS(o, "below", options->below);
     if (options->skip)
-        out_fact_u64(o, "skip", options->skip);
-    out_fact_real(o, "min_percent", options->min_fraction * 100);
+        OUT_FIELDS(o, "skip", options->skip);
+    OUT_FIELDS(o, "min_percent", options->min_fraction * 100);
     if (options->depth)
-        out_fact_u64(o, "depth", options->depth);
-    if (lode_view_has_more(view))
-        out_fact_text(o, "row_count", NULL);
-    else
-        out_fact_u64(o, "row_count", lode_view_total(view));
-    out_fact_bool(o, "is_truncated", lode_view_is_cut(view));
-    out_fact_u64(o, "omitted_by_share", lode_view_omitted_by_share(view));
-    out_fact_u64(o, "omitted_by_depth", lode_view_omitted_by_depth(view));
+        OUT_FIELDS(o, "depth", options->depth);
+    OUT_FIELDS(o, "row_count", lode_view_has_more(view) ? out_text(NULL) : out_u64(lode_view_total(view)),
+               "is_truncated", lode_view_is_cut(view), "omitted_by_share", lode_view_omitted_by_share(view),
+               "omitted_by_depth", lode_view_omitted_by_depth(view));
     write_rows(o, view, cost, metrics, options);
     say_matches(o, cost, options);
     say_what_is_left_out(o, view, options);
@@ -438,8 +427,7 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
     rec_say_tracks(tracks, sizeof tracks, s);
     out_begin(o, SCHEMA_TREE_RECORDING, s->path);
     rec_write_slice(o, s);
-    out_fact_real(o, "total_ns", lode_cost_total(cost));
-    out_fact_u64(o, "context_count", count);
+    OUT_FIELDS(o, "total_ns", lode_cost_total(cost), "context_count", count);
     out_say(o, "%s in %s, %s\n", total, tracks, COUNTED(count, "call path", "call paths"));
     print_view(o, view, cost, &(tree_metrics){0}, options);
     damage_write(o);

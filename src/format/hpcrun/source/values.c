@@ -157,11 +157,8 @@ static bool share(const struct hpcrun_source *source, struct hpcrun_scratch *scr
         return false;
     size_t more = scratch->sharing.shared.count, count = (size_t)scratch->row_count + more;
     if (count > scratch->row_room) {
-        struct hpcrun_row *rows = realloc(scratch->rows, count * sizeof *rows);
-        if (rows == NULL)
+        if (!LODE_GROW(scratch->rows, scratch->row_room, count))
             return false;
-        scratch->rows = rows;
-        scratch->row_room = count;
     }
     if (more > 0)
         memcpy(scratch->rows + scratch->row_count, scratch->sharing.shared.items,

@@ -206,12 +206,8 @@ static lode_status add_method(struct zor_origin *source, uint32_t store, const s
     if (!is_known)
         return LODE_OK;
     if (function->index >= source->method_count) {
-        uint32_t count = 2 * function->index + 64;
-        struct zor_entry **methods = realloc(source->methods, count * sizeof *methods);
-        LODE_TRY_ALLOC(methods, error);
-        memset(methods + source->method_count, 0, (count - source->method_count) * sizeof *methods);
-        source->methods = methods;
-        source->method_count = count;
+        LODE_TRY_ALLOC(LODE_GROW_ZEROED(source->methods, source->method_count, 2 * function->index + 64),
+                       error);
     }
     if (source->methods[function->index])
         return LODE_OK;

@@ -67,20 +67,15 @@ static lode_status run_churn(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "churn", .confidence = LODE_POSSIBLE}};
     const char *name = lode_diagnose_call_name(d, user.holder);
     draft.statement.function = name;
-    draft.statement.text = lode_diagnose_say(d,
-                                             "%s allocates memory %" PRIu64
-                                             " times, %.3g times in each call. What that costs cannot be "
-                                             "told from a recording: sample it.",
-                                             name, user.calls, each);
+    lode_diagnose_set_text(d, &draft,
+                           "%s allocates memory %" PRIu64
+                           " times, %.3g times in each call. What that costs cannot be "
+                           "told from a recording: sample it.",
+                           name, user.calls, each);
     draft.statement.advice = "Try to reuse memory from call to call.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%s: %" PRIu64 " calls",
-                                                     lode_diagnose_call_pair_name(d, user.pair),
-                                                     user.pair->calls),
-                                   (double)user.pair->calls, "calls"),
-        user.pair->entry);
+    lode_diagnose_show(d, &draft, (double)user.pair->calls, "calls", "%s: %" PRIu64 " calls",
+                       lode_diagnose_call_pair_name(d, user.pair), user.pair->calls);
+    lode_diagnose_call_show_callers(d, &draft, user.pair->entry);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -107,20 +102,16 @@ static lode_status run_large_blocks(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "large-blocks", .confidence = LODE_POSSIBLE}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, best->holder);
-    draft.statement.text = lode_diagnose_say(
-        d, "%s frees large blocks of memory, for %.0f%% of %s; page faults of new ones come on top of that.",
+    lode_diagnose_set_text(
+        d, &draft,
+        "%s frees large blocks of memory, for %.0f%% of %s; page faults of new ones come on top of that.",
         draft.statement.function, 100 * share, lode_diagnose_call_basis(d, "the run time"));
     draft.statement.advice = "Try to use blocks again.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%s: %s of %s each", lode_diagnose_call_pair_name(d, best),
-                              LODE_COUNTED(best->calls, "call", "calls"),
-                              lode_diagnose_call_amount(d, (double)best->running / (double)best->calls)),
-            (double)best->calls, "calls"),
-        best->entry);
-    lode_diagnose_add_explains(&draft, "allocation");
+    lode_diagnose_show(d, &draft, (double)best->calls, "calls", "%s: %s of %s each",
+                       lode_diagnose_call_pair_name(d, best), LODE_COUNTED(best->calls, "call", "calls"),
+                       lode_diagnose_call_amount(d, (double)best->running / (double)best->calls));
+    lode_diagnose_call_show_callers(d, &draft, best->entry);
+    LODE_ADD_EXPLAINS(&draft, "allocation");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -133,18 +124,13 @@ static lode_status run_allocation(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "allocation", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, place.best->holder);
-    draft.statement.text =
-        lode_diagnose_say(d, "Allocating and freeing memory takes %.0f%% of %s, %s in %s.", 100 * share,
-                          lode_diagnose_call_basis(d, "the run time"), lode_diagnose_call_most(&place),
-                          lode_diagnose_call_pair_name(d, place.best));
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%s: %s in %" PRIu64 " calls", lode_diagnose_call_pair_name(d, place.best),
-                              lode_diagnose_call_amount(d, place.part), place.best->calls),
-            place.part / 1e9, "seconds"),
-        place.best->entry);
+    lode_diagnose_set_text(d, &draft, "Allocating and freeing memory takes %.0f%% of %s, %s in %s.",
+                           100 * share, lode_diagnose_call_basis(d, "the run time"),
+                           lode_diagnose_call_most(&place), lode_diagnose_call_pair_name(d, place.best));
+    lode_diagnose_show(d, &draft, place.part / 1e9, "seconds", "%s: %s in %" PRIu64 " calls",
+                       lode_diagnose_call_pair_name(d, place.best), lode_diagnose_call_amount(d, place.part),
+                       place.best->calls);
+    lode_diagnose_call_show_callers(d, &draft, place.best->entry);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

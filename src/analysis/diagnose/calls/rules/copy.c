@@ -21,17 +21,12 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     const char *pair = lode_diagnose_call_pair_name(d, place.best);
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, place.best->holder);
-    draft.statement.text =
-        lode_diagnose_say(d, "Copying memory takes %.0f%% of %s, %s in %s.", 100 * share,
-                          lode_diagnose_call_basis(d, "the run time"), lode_diagnose_call_most(&place), pair);
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%s: %s in %" PRIu64 " calls", pair,
-                                                     lode_diagnose_call_amount(d, place.part),
-                                                     place.best->calls),
-                                   place.part / 1e9, "seconds"),
-        place.best->entry);
+    lode_diagnose_set_text(d, &draft, "Copying memory takes %.0f%% of %s, %s in %s.", 100 * share,
+                           lode_diagnose_call_basis(d, "the run time"), lode_diagnose_call_most(&place),
+                           pair);
+    lode_diagnose_show(d, &draft, place.part / 1e9, "seconds", "%s: %s in %" PRIu64 " calls", pair,
+                       lode_diagnose_call_amount(d, place.part), place.best->calls);
+    lode_diagnose_call_show_callers(d, &draft, place.best->entry);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

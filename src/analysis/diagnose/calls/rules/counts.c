@@ -112,20 +112,15 @@ static lode_status say_loop(struct lode_diagnosis *d, uint32_t loop, lode_error 
     struct draft draft = {.statement = {.id = "busy-wait", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, loop);
-    draft.statement.text =
-        lode_diagnose_say(d, "%s waits busily, without a call, for %.0f%% of what processors could do.",
-                          draft.statement.function, 100 * share);
+    lode_diagnose_set_text(d, &draft,
+                           "%s waits busily, without a call, for %.0f%% of what processors could do.",
+                           draft.statement.function, 100 * share);
     draft.statement.advice = "Try to be woken: a condition, a semaphore, a future.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%s of %s each", LODE_COUNTED(function->calls, "call", "calls"),
-                              lode_diagnose_call_amount(d, (double)function->own / (double)function->calls)),
-            (double)function->calls, "calls"),
-        loop);
-    lode_diagnose_add_explains(&draft, "efficiency");
-    lode_diagnose_add_explains(&draft, "oversubscribed");
+    lode_diagnose_show(d, &draft, (double)function->calls, "calls", "%s of %s each",
+                       LODE_COUNTED(function->calls, "call", "calls"),
+                       lode_diagnose_call_amount(d, (double)function->own / (double)function->calls));
+    lode_diagnose_call_show_callers(d, &draft, loop);
+    LODE_ADD_EXPLAINS(&draft, "efficiency", "oversubscribed");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -154,18 +149,15 @@ static lode_status run_busy(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "busy-wait", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, waiter);
-    draft.statement.text = lode_diagnose_say(
-        d, "%s waits busily: it calls %s %.3g times in each call, for %.0f%% of what processors could do.",
+    lode_diagnose_set_text(
+        d, &draft,
+        "%s waits busily: it calls %s %.3g times in each call, for %.0f%% of what processors could do.",
         draft.statement.function, lode_diagnose_call_name(d, tested), (double)calls / (double)function->calls,
         100 * share);
     draft.statement.advice = "Try to be woken: a condition, a semaphore, a future.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(&draft, lode_diagnose_say(d, "%s", LODE_COUNTED(calls, "call", "calls")),
-                                   (double)calls, "calls"),
-        tested);
-    lode_diagnose_add_explains(&draft, "efficiency");
-    lode_diagnose_add_explains(&draft, "lock");
+    lode_diagnose_show(d, &draft, (double)calls, "calls", "%s", LODE_COUNTED(calls, "call", "calls"));
+    lode_diagnose_call_show_callers(d, &draft, tested);
+    LODE_ADD_EXPLAINS(&draft, "efficiency", "lock");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -198,21 +190,16 @@ static lode_status run_cache(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "cache", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, best->caller);
-    draft.statement.text = lode_diagnose_say(
-        d, "%s seldom has what it is asked for: it calls %s in %.0f%% of its calls, for %.0f%% of %s.",
+    lode_diagnose_set_text(
+        d, &draft,
+        "%s seldom has what it is asked for: it calls %s in %.0f%% of its calls, for %.0f%% of %s.",
         draft.statement.function, callee, 100 * (double)best->calls / (double)calls, 100 * share,
         lode_diagnose_call_basis(d, "the run time"));
     draft.statement.advice = "Try a larger cache, or other keys.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%" PRIu64 " of %s", best->calls, LODE_COUNTED(calls, "call", "calls")),
-            (double)best->calls, "calls"),
-        best->callee);
-    lode_diagnose_add_explains(&draft, "sleep");
-    lode_diagnose_add_explains(&draft, "file-io");
-    lode_diagnose_add_explains(&draft, "small-io");
+    lode_diagnose_show(d, &draft, (double)best->calls, "calls", "%" PRIu64 " of %s", best->calls,
+                       LODE_COUNTED(calls, "call", "calls"));
+    lode_diagnose_call_show_callers(d, &draft, best->callee);
+    LODE_ADD_EXPLAINS(&draft, "sleep", "file-io", "small-io");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -279,23 +266,17 @@ static lode_status run_growth(struct lode_diagnosis *d, lode_error *error)
     const struct call_function *function = &facts->functions[growing - 1];
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, growing);
-    draft.statement.text = lode_diagnose_say(
-        d, "Calls of %s %s with their number: all %" PRIu64 " together take time with its square.",
+    lode_diagnose_set_text(
+        d, &draft, "Calls of %s %s with their number: all %" PRIu64 " together take time with its square.",
         draft.statement.function, best.is_counted ? "make more and more calls" : "take longer and longer",
         function->calls);
     draft.statement.advice = "If it looks through or copies what exists, try an index, or to append.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(
-                d, "%s on average, the longest %s",
-                lode_diagnose_call_amount(d, (double)function->total / fmax(1, (double)function->outer)),
-                lode_diagnose_call_amount(d, (double)function->most)),
-            share, "share"),
-        growing);
-    lode_diagnose_add_explains(&draft, "copy");
-    lode_diagnose_add_explains(&draft, "allocation");
+    lode_diagnose_show(
+        d, &draft, share, "share", "%s on average, the longest %s",
+        lode_diagnose_call_amount(d, (double)function->total / fmax(1, (double)function->outer)),
+        lode_diagnose_call_amount(d, (double)function->most));
+    lode_diagnose_call_show_callers(d, &draft, growing);
+    LODE_ADD_EXPLAINS(&draft, "copy", "allocation");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -321,21 +302,17 @@ static lode_status run_repeated(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "repeated", .confidence = LODE_POSSIBLE}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, best);
-    draft.statement.text = lode_diagnose_say(
-        d, "%s repeats calls with the same arguments: %.0f%% of %s, for %.0f%% of %s.",
+    lode_diagnose_set_text(
+        d, &draft, "%s repeats calls with the same arguments: %.0f%% of %s, for %.0f%% of %s.",
         draft.statement.function, 100 * (double)function->repeated / (double)function->argued,
         LODE_COUNTED(function->argued, "call", "calls"), 100 * share,
         lode_diagnose_call_basis(d, "the run time"));
     draft.statement.advice = "If nothing else is its input, try to keep its results.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%s with new arguments",
-                              LODE_COUNTED(function->argued - function->repeated, "call", "calls")),
-            (double)(function->argued - function->repeated), "calls"),
-        best);
-    lode_diagnose_add_explains(&draft, "recursion");
+    lode_diagnose_show(d, &draft, (double)(function->argued - function->repeated), "calls",
+                       "%s with new arguments",
+                       LODE_COUNTED(function->argued - function->repeated, "call", "calls"));
+    lode_diagnose_call_show_callers(d, &draft, best);
+    LODE_ADD_EXPLAINS(&draft, "recursion");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -358,21 +335,16 @@ static lode_status run_omp(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "omp-calls", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, best->holder);
-    draft.statement.text = lode_diagnose_say(
-        d,
-        "%s calls the OpenMP runtime %" PRIu64
-        " times, for %.0f%% of %s: parts of loops, or tasks, are too small.",
-        draft.statement.function, best->calls, 100 * share, lode_diagnose_call_basis(d, "the run time"));
+    lode_diagnose_set_text(d, &draft,
+                           "%s calls the OpenMP runtime %" PRIu64
+                           " times, for %.0f%% of %s: parts of loops, or tasks, are too small.",
+                           draft.statement.function, best->calls, 100 * share,
+                           lode_diagnose_call_basis(d, "the run time"));
     draft.statement.advice = "Try schedule(static), or larger parts.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%s: %" PRIu64 " calls", lode_diagnose_call_pair_name(d, best), best->calls),
-            (double)best->calls, "calls"),
-        best->entry);
-    lode_diagnose_add_explains(&draft, "omp-imbalance");
-    lode_diagnose_add_explains(&draft, "efficiency");
+    lode_diagnose_show(d, &draft, (double)best->calls, "calls", "%s: %" PRIu64 " calls",
+                       lode_diagnose_call_pair_name(d, best), best->calls);
+    lode_diagnose_call_show_callers(d, &draft, best->entry);
+    LODE_ADD_EXPLAINS(&draft, "omp-imbalance", "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -10,22 +10,18 @@
 
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"profiles", NULL};
     const struct call_blame *blame = d->calls->blame;
     double share = blame->crowded / (d->run.run_time * 1e9);
     if (d->run.processors == 0 || share < CROWDED_MIN || d->calls->mpi_processes)
         return LODE_OK;
     double wanted = blame->wanted / blame->crowded;
     struct draft draft = {.statement = {.id = "oversubscribed", .confidence = LODE_LIKELY}};
-    draft.statement.text =
-        lode_diagnose_say(d, "%.0f threads want to run on %u processors for %.0f%% of the run time.", wanted,
-                          d->run.processors, 100 * share);
+    lode_diagnose_set_text(d, &draft, "%.0f threads want to run on %u processors for %.0f%% of the run time.",
+                           wanted, d->run.processors, 100 * share);
     draft.statement.advice = "Try as many threads as processors.";
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft, lode_diagnose_say(d, "%.1f threads for each processor", wanted / d->run.processors),
-            wanted, "threads"),
-        words);
+    lode_diagnose_show(d, &draft, wanted, "threads", "%.1f threads for each processor",
+                       wanted / d->run.processors);
+    LODE_SET_COMMAND(&draft, "profiles");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -17,7 +17,6 @@
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     const lode_efficiency *e = &d->efficiency;
-    static const char *const words[] = {"profiles", NULL};
     double share = d->has_efficiency ? lode_diagnose_call_unused(d) : 0;
     bool is_spinning =
         d->lacks[CALL_NEED_PROCESSORS] && (d->calls->mpi_processes || !d->lacks[CALL_NEED_REGIONS]);
@@ -25,16 +24,12 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "efficiency", .confidence = LODE_LIKELY, .is_bound = 1}};
     lode_diagnose_call_gain(&draft, share);
-    draft.statement.text =
-        lode_diagnose_say(d, "%u threads do useful work in %.0f%% of what %.0f processors could do.",
-                          d->run.threads, 100 * e->parallel, d->calls->blame->capacity);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "parallel efficiency %.2f: load balance %.2f x communication %.2f",
-                              e->parallel, e->load_balance, e->communication),
-            e->parallel, "share"),
-        words);
+    lode_diagnose_set_text(d, &draft, "%u threads do useful work in %.0f%% of what %.0f processors could do.",
+                           d->run.threads, 100 * e->parallel, d->calls->blame->capacity);
+    lode_diagnose_show(d, &draft, e->parallel, "share",
+                       "parallel efficiency %.2f: load balance %.2f x communication %.2f", e->parallel,
+                       e->load_balance, e->communication);
+    LODE_SET_COMMAND(&draft, "profiles");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

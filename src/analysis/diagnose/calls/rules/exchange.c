@@ -73,22 +73,17 @@ static lode_status run_chatty(struct lode_diagnosis *d, lode_error *error)
     const char *name = lode_diagnose_call_pair_name(d, best);
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, best->holder);
-    draft.statement.text = lode_diagnose_say(
-        d, "%" PRIu64 " short exchanges over sockets or pipes take %.0f%% of the run time, most in %s.",
-        calls, 100 * share, name);
+    lode_diagnose_set_text(d, &draft,
+                           "%" PRIu64
+                           " short exchanges over sockets or pipes take %.0f%% of the run time, most in %s.",
+                           calls, 100 * share, name);
     draft.statement.advice = "Try to send several requests at once.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%s: %s of %s each", name, LODE_COUNTED(best->calls, "call", "calls"),
-                              lode_diagnose_call_amount(d, lode_diagnose_call_pair_time(best) /
-                                                               fmax(1, (double)best->calls))),
-            (double)best->calls, "calls"),
-        best->entry);
-    lode_diagnose_add_explains(&draft, "file-io");
-    lode_diagnose_add_explains(&draft, "small-io");
-    lode_diagnose_add_explains(&draft, "efficiency");
+    lode_diagnose_show(
+        d, &draft, (double)best->calls, "calls", "%s: %s of %s each", name,
+        LODE_COUNTED(best->calls, "call", "calls"),
+        lode_diagnose_call_amount(d, lode_diagnose_call_pair_time(best) / fmax(1, (double)best->calls)));
+    lode_diagnose_call_show_callers(d, &draft, best->entry);
+    LODE_ADD_EXPLAINS(&draft, "file-io", "small-io", "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -141,22 +136,16 @@ static lode_status run_one_by_one(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "one-by-one", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, fmin(1, lives) * (1 - 1 / (double)d->run.processors));
     draft.statement.function = lode_diagnose_call_name(d, joining->holder);
-    draft.statement.text = lode_diagnose_say(
-        d, "%s waits for each of %zu threads before the next is started: one works at a time.",
+    lode_diagnose_set_text(
+        d, &draft, "%s waits for each of %zu threads before the next is started: one works at a time.",
         draft.statement.function, count);
     draft.statement.advice = "Try to start several, and wait for them afterwards.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%s: %s in %s", lode_diagnose_call_pair_name(d, joining),
-                              lode_diagnose_call_amount(d, lode_diagnose_call_pair_time(joining)),
-                              LODE_COUNTED(joining->calls, "call", "calls")),
-            lode_diagnose_call_pair_time(joining) / 1e9, "seconds"),
-        joining->entry);
-    lode_diagnose_add_explains(&draft, "efficiency");
-    lode_diagnose_add_explains(&draft, "serial");
-    lode_diagnose_add_explains(&draft, "sleep");
+    lode_diagnose_show(d, &draft, lode_diagnose_call_pair_time(joining) / 1e9, "seconds", "%s: %s in %s",
+                       lode_diagnose_call_pair_name(d, joining),
+                       lode_diagnose_call_amount(d, lode_diagnose_call_pair_time(joining)),
+                       LODE_COUNTED(joining->calls, "call", "calls"));
+    lode_diagnose_call_show_callers(d, &draft, joining->entry);
+    LODE_ADD_EXPLAINS(&draft, "efficiency", "serial", "sleep");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

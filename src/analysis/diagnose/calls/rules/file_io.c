@@ -110,21 +110,15 @@ static lode_status state(struct lode_diagnosis *d, const struct io *io, const ch
                                 lode_diagnose_call_most(&io->place), lode_diagnose_call_pair_name(d, best));
     draft.statement.advice = is_small ? "Try to gather them in a buffer." : NULL;
     if (is_small)
-        lode_diagnose_add_explains(&draft, "file-io");
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(
-                d, "%s: %s of %s each", lode_diagnose_call_pair_name(d, best),
-                LODE_COUNTED(best->calls, "call", "calls"),
-                lode_diagnose_call_amount(d, lode_diagnose_call_pair_time(best) / (double)best->calls)),
-            (double)best->calls, "calls"),
-        best->entry);
+        LODE_ADD_EXPLAINS(&draft, "file-io");
+    lode_diagnose_show(
+        d, &draft, (double)best->calls, "calls", "%s: %s of %s each", lode_diagnose_call_pair_name(d, best),
+        LODE_COUNTED(best->calls, "call", "calls"),
+        lode_diagnose_call_amount(d, lode_diagnose_call_pair_time(best) / (double)best->calls));
+    lode_diagnose_call_show_callers(d, &draft, best->entry);
     if (best->sized)
-        lode_diagnose_add_evidence(
-            &draft, lode_diagnose_say(d, "%.3g bytes each", (double)best->bytes / (double)best->sized),
-            (double)best->bytes / (double)best->sized, "bytes");
+        lode_diagnose_show(d, &draft, (double)best->bytes / (double)best->sized, "bytes", "%.3g bytes each",
+                           (double)best->bytes / (double)best->sized);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

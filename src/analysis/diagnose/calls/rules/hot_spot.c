@@ -91,15 +91,11 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "hot-spot", .confidence = LODE_SURE}};
     const char *name = lode_diagnose_call_name(d, hot);
     draft.statement.function = name;
-    draft.statement.text = lode_diagnose_say(d, "%s has %.1f%% of the running time itself%s.", name,
-                                             100 * own / all, describe_calls(d, hot));
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%s of %s", lode_diagnose_call_amount(d, own),
-                                                     lode_diagnose_call_amount(d, all)),
-                                   own / 1e9, "seconds"),
-        hot);
+    lode_diagnose_set_text(d, &draft, "%s has %.1f%% of the running time itself%s.", name, 100 * own / all,
+                           describe_calls(d, hot));
+    lode_diagnose_show(d, &draft, own / 1e9, "seconds", "%s of %s", lode_diagnose_call_amount(d, own),
+                       lode_diagnose_call_amount(d, all));
+    lode_diagnose_call_show_callers(d, &draft, hot);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

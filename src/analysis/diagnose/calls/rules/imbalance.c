@@ -81,7 +81,6 @@ static lode_status state(struct lode_diagnosis *d, const struct call_group *grou
                          const struct excess *excess, const char *id, const char *text, double gain,
                          lode_error *error)
 {
-    static const char *const words[] = {"profiles", NULL};
     const struct call_member *longest = &group->members[group->longest];
     struct draft draft = {.statement = {.id = id, .confidence = LODE_LIKELY, .is_bound = 1, .text = text}};
     lode_diagnose_call_gain(&draft, gain);
@@ -90,28 +89,21 @@ static lode_status state(struct lode_diagnosis *d, const struct call_group *grou
     draft.statement.thread = longest->track->tid;
     draft.statement.has_rank = group->kind == GROUP_RANKS;
     draft.statement.rank = longest->rank;
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%s works %s, the mean is %s",
-                                                     describe(d, group, longest),
-                                                     lode_diagnose_call_amount(d, group->most),
-                                                     lode_diagnose_call_amount(d, group->mean)),
-                                   group->most / 1e9, "seconds"),
-        words);
-    if (excess->function)
-        lode_diagnose_call_show_callers(
-            d,
-            lode_diagnose_add_evidence(
-                &draft,
-                lode_diagnose_say(d, "there, %s with its library calls takes %s, the mean is %s",
-                                  draft.statement.function, lode_diagnose_call_amount(d, excess->time),
-                                  lode_diagnose_call_amount(d, excess->mean)),
-                excess->time / 1e9, "seconds"),
-            excess->function);
-    lode_diagnose_add_explains(&draft, group->kind == GROUP_RANKS ? "mpi" : "omp-imbalance");
-    lode_diagnose_add_explains(&draft, "efficiency");
+    lode_diagnose_show(d, &draft, group->most / 1e9, "seconds", "%s works %s, the mean is %s",
+                       describe(d, group, longest), lode_diagnose_call_amount(d, group->most),
+                       lode_diagnose_call_amount(d, group->mean));
+    LODE_SET_COMMAND(&draft, "profiles");
+    if (excess->function) {
+        lode_diagnose_show(d, &draft, excess->time / 1e9, "seconds",
+                           "there, %s with its library calls takes %s, the mean is %s",
+                           draft.statement.function, lode_diagnose_call_amount(d, excess->time),
+                           lode_diagnose_call_amount(d, excess->mean));
+        lode_diagnose_call_show_callers(d, &draft, excess->function);
+    }
+    LODE_ADD_EXPLAINS(&draft, group->kind == GROUP_RANKS ? "mpi" : "omp-imbalance");
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     if (group->kind == GROUP_OPENMP)
-        lode_diagnose_add_explains(&draft, "serial");
+        LODE_ADD_EXPLAINS(&draft, "serial");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

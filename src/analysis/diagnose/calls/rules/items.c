@@ -72,16 +72,11 @@ static struct draft begin(struct lode_diagnosis *d, const char *id, double share
 
 static void show(struct lode_diagnosis *d, struct draft *draft, const struct call_pair *pair)
 {
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            draft,
-            lode_diagnose_say(d, "%s: %s of %s each", lode_diagnose_call_pair_name(d, pair),
-                              LODE_COUNTED(pair->calls, "call", "calls"),
-                              lode_diagnose_call_amount(d, lode_diagnose_call_pair_time(pair) /
-                                                               fmax(1, (double)pair->calls))),
-            (double)pair->calls, "calls"),
-        pair->entry);
+    lode_diagnose_show(
+        d, draft, (double)pair->calls, "calls", "%s: %s of %s each", lode_diagnose_call_pair_name(d, pair),
+        LODE_COUNTED(pair->calls, "call", "calls"),
+        lode_diagnose_call_amount(d, lode_diagnose_call_pair_time(pair) / fmax(1, (double)pair->calls)));
+    lode_diagnose_call_show_callers(d, draft, pair->entry);
 }
 
 /* ---- processes and threads ---- */
@@ -110,14 +105,12 @@ static lode_status run_processes(struct lode_diagnosis *d, lode_error *error)
     if (share <= SHARE_MIN)
         return LODE_OK;
     struct draft draft = begin(d, "processes", share, use.best->holder);
-    draft.statement.text = lode_diagnose_say(
-        d, "%s starts %s: that and waiting for them takes %.0f%% of the run time.", draft.statement.function,
-        LODE_COUNTED(use.calls, "process", "processes"), 100 * share);
+    lode_diagnose_set_text(d, &draft, "%s starts %s: that and waiting for them takes %.0f%% of the run time.",
+                           draft.statement.function, LODE_COUNTED(use.calls, "process", "processes"),
+                           100 * share);
     draft.statement.advice = "Try to do in the program what they do.";
     show(d, &draft, use.best);
-    lode_diagnose_add_explains(&draft, "file-io");
-    lode_diagnose_add_explains(&draft, "efficiency");
-    lode_diagnose_add_explains(&draft, "serial");
+    LODE_ADD_EXPLAINS(&draft, "file-io", "efficiency", "serial");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -147,15 +140,14 @@ static lode_status run_threads(struct lode_diagnosis *d, lode_error *error)
         useful > ITEM_MAX * (double)count)
         return LODE_OK;
     struct draft draft = begin(d, "threads", fmin(1, share), use.best->holder);
-    draft.statement.text = lode_diagnose_say(
-        d,
+    lode_diagnose_set_text(
+        d, &draft,
         "%s starts %s, which work %s each: starting and ending them takes %.0f%% of what processors could do.",
         draft.statement.function, LODE_COUNTED(use.calls, "thread", "threads"),
         lode_diagnose_call_amount(d, useful / (double)count), 100 * fmin(1, share));
     draft.statement.advice = "Try to keep threads, and give them several items.";
     show(d, &draft, use.best);
-    lode_diagnose_add_explains(&draft, "efficiency");
-    lode_diagnose_add_explains(&draft, "serial");
+    LODE_ADD_EXPLAINS(&draft, "efficiency", "serial");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -168,9 +160,9 @@ static lode_status run_loading(struct lode_diagnosis *d, lode_error *error)
     if (use.best == NULL || use.calls < LOADS_MIN || share <= SHARE_MIN)
         return LODE_OK;
     struct draft draft = begin(d, "loading", share, use.best->holder);
-    draft.statement.text =
-        lode_diagnose_say(d, "%s loads and unloads libraries again and again, for %.0f%% of %s.",
-                          draft.statement.function, 100 * share, lode_diagnose_call_basis(d, "the run time"));
+    lode_diagnose_set_text(d, &draft, "%s loads and unloads libraries again and again, for %.0f%% of %s.",
+                           draft.statement.function, 100 * share,
+                           lode_diagnose_call_basis(d, "the run time"));
     draft.statement.advice = "Try to keep libraries open.";
     show(d, &draft, use.best);
     return lode_diagnose_add_statement(d, &draft, error);
@@ -192,12 +184,13 @@ static lode_status run_mapping(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     struct draft draft = begin(d, "mapping", share, use.best->holder);
     draft.statement.confidence = is_often ? LODE_LIKELY : LODE_POSSIBLE;
-    draft.statement.text = lode_diagnose_say(
-        d, "%s maps and unmaps memory again and again, for %.0f%% of %s; page faults come on top of that.",
+    lode_diagnose_set_text(
+        d, &draft,
+        "%s maps and unmaps memory again and again, for %.0f%% of %s; page faults come on top of that.",
         draft.statement.function, 100 * share, lode_diagnose_call_basis(d, "the run time"));
     draft.statement.advice = "Try to keep the memory.";
     show(d, &draft, use.best);
-    lode_diagnose_add_explains(&draft, "allocation");
+    LODE_ADD_EXPLAINS(&draft, "allocation");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -226,16 +219,13 @@ static lode_status run_exceptions(struct lode_diagnosis *d, lode_error *error)
     if (share <= SHARE_MIN || own < THROW_MIN * (double)best->calls)
         return LODE_OK;
     struct draft draft = begin(d, "exceptions", share, best->holder);
-    draft.statement.text =
-        lode_diagnose_say(d, "%s throws %s: they and its own work take %.0f%% of %s.",
-                          draft.statement.function, LODE_COUNTED(best->calls, "exception", "exceptions"),
-                          100 * share, lode_diagnose_call_basis(d, "the run time"));
+    lode_diagnose_set_text(d, &draft, "%s throws %s: they and its own work take %.0f%% of %s.",
+                           draft.statement.function, LODE_COUNTED(best->calls, "exception", "exceptions"),
+                           100 * share, lode_diagnose_call_basis(d, "the run time"));
     draft.statement.advice = "Try to return what is expected to happen often.";
     show(d, &draft, best);
-    lode_diagnose_add_evidence(
-        &draft,
-        lode_diagnose_say(d, "%s for each of them", lode_diagnose_call_amount(d, own / (double)best->calls)),
-        own / (double)best->calls / 1e9, "seconds");
+    lode_diagnose_show(d, &draft, own / (double)best->calls / 1e9, "seconds", "%s for each of them",
+                       lode_diagnose_call_amount(d, own / (double)best->calls));
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -246,14 +236,12 @@ static lode_status run_preparing(struct lode_diagnosis *d, lode_error *error)
     if (use.best == NULL || use.calls < PREPARED_MIN || share <= PREPARE_MIN)
         return LODE_OK;
     struct draft draft = begin(d, "preparing", share, use.best->holder);
-    draft.statement.text =
-        lode_diagnose_say(d, "%s prepares the same things again and again, for %.0f%% of %s: %s.",
-                          draft.statement.function, 100 * share, lode_diagnose_call_basis(d, "the run time"),
-                          lode_diagnose_call_name(d, use.best->entry));
+    lode_diagnose_set_text(d, &draft, "%s prepares the same things again and again, for %.0f%% of %s: %s.",
+                           draft.statement.function, 100 * share, lode_diagnose_call_basis(d, "the run time"),
+                           lode_diagnose_call_name(d, use.best->entry));
     draft.statement.advice = "Try to prepare them once.";
     show(d, &draft, use.best);
-    lode_diagnose_add_explains(&draft, "allocation");
-    lode_diagnose_add_explains(&draft, "churn");
+    LODE_ADD_EXPLAINS(&draft, "allocation", "churn");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -140,40 +140,30 @@ static lode_status state(struct lode_diagnosis *d, const struct use *use, double
     draft.statement.function = first;
     const struct call_pair *inside = find_inside(d, use->holding);
     lode_diagnose_call_gain(&draft, gain_of(d, use));
-    draft.statement.text = lode_diagnose_say(
-        d, "Threads wait %.0f%% of %s for locks that are taken in %s%s%s%s%s.", 100 * share,
+    lode_diagnose_set_text(
+        d, &draft, "Threads wait %.0f%% of %s for locks that are taken in %s%s%s%s%s.", 100 * share,
         lode_diagnose_call_basis(d, "their time"), first, has_second ? " and " : "",
         has_second ? lode_diagnose_call_name(d, users[1]->holder) : "", inside ? ", and held during " : "",
         inside ? lode_diagnose_call_pair_name(d, inside) : "");
-    if (inside)
-        lode_diagnose_call_show_callers(
-            d,
-            lode_diagnose_add_evidence(&draft,
-                                       lode_diagnose_say(d, "%s: %.0f%% of the time that locks are held",
-                                                         lode_diagnose_call_pair_name(d, inside),
-                                                         100 * (double)inside->locked / use->holding),
-                                       (double)inside->locked / 1e9, "seconds"),
-            inside->entry);
+    if (inside) {
+        lode_diagnose_show(
+            d, &draft, (double)inside->locked / 1e9, "seconds", "%s: %.0f%% of the time that locks are held",
+            lode_diagnose_call_pair_name(d, inside), 100 * (double)inside->locked / use->holding);
+        lode_diagnose_call_show_callers(d, &draft, inside->entry);
+    }
     double waiting = (double)waiting_of(d->calls, users[0]);
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            users[0]->entry
-                ? lode_diagnose_say(d, "%s: %s in %llu long calls", lode_diagnose_call_pair_name(d, users[0]),
-                                    lode_diagnose_call_amount(d, waiting),
-                                    (unsigned long long)users[0]->long_calls)
-                : lode_diagnose_say(d, "%s waits %s; most of its calls that take locks were not recorded",
-                                    first, lode_diagnose_call_amount(d, waiting)),
-            waiting / 1e9, "seconds"),
-        users[0]->entry ? users[0]->entry : users[0]->holder);
-    lode_diagnose_add_evidence(
-        &draft,
-        lode_diagnose_say(d, "threads hold locks for %.0f%% of the run time, all together", 100 * rho), rho,
-        "share");
-    lode_diagnose_add_explains(&draft, "efficiency");
-    lode_diagnose_add_explains(&draft, "file-io");
-    lode_diagnose_add_explains(&draft, "sleep");
+    lode_diagnose_show(
+        d, &draft, waiting / 1e9, "seconds", "%s",
+        users[0]->entry
+            ? lode_diagnose_say(d, "%s: %s in %llu long calls", lode_diagnose_call_pair_name(d, users[0]),
+                                lode_diagnose_call_amount(d, waiting),
+                                (unsigned long long)users[0]->long_calls)
+            : lode_diagnose_say(d, "%s waits %s; most of its calls that take locks were not recorded", first,
+                                lode_diagnose_call_amount(d, waiting)));
+    lode_diagnose_call_show_callers(d, &draft, users[0]->entry ? users[0]->entry : users[0]->holder);
+    lode_diagnose_show(d, &draft, rho, "share", "threads hold locks for %.0f%% of the run time, all together",
+                       100 * rho);
+    LODE_ADD_EXPLAINS(&draft, "efficiency", "file-io", "sleep");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

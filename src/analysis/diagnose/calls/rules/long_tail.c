@@ -76,20 +76,16 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     const struct call_function *function = &facts->functions[slow - 1];
     lode_diagnose_call_gain(&draft, lode_diagnose_call_share(d, find_excess(facts, slow - 1)));
     draft.statement.function = name;
-    draft.statement.text =
-        lode_diagnose_say(d, "A few calls of %s are slow: what calls take above the median is %.0f%% of %s.",
-                          name, 100 * draft.statement.gain, lode_diagnose_call_basis(d, "the run time"));
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(
-                d, "%" PRIu64 " calls: median %s, 95%% below %s, longest %s, running", function->outer,
-                lode_diagnose_call_amount(d, (double)lode_diagnose_call_quantile(facts, slow - 1, 0.5)),
-                lode_diagnose_call_amount(d, (double)lode_diagnose_call_quantile(facts, slow - 1, 0.95)),
-                lode_diagnose_call_amount(d, (double)function->most)),
-            (double)function->most / 1e9, "seconds"),
-        slow);
+    lode_diagnose_set_text(d, &draft,
+                           "A few calls of %s are slow: what calls take above the median is %.0f%% of %s.",
+                           name, 100 * draft.statement.gain, lode_diagnose_call_basis(d, "the run time"));
+    lode_diagnose_show(
+        d, &draft, (double)function->most / 1e9, "seconds",
+        "%" PRIu64 " calls: median %s, 95%% below %s, longest %s, running", function->outer,
+        lode_diagnose_call_amount(d, (double)lode_diagnose_call_quantile(facts, slow - 1, 0.5)),
+        lode_diagnose_call_amount(d, (double)lode_diagnose_call_quantile(facts, slow - 1, 0.95)),
+        lode_diagnose_call_amount(d, (double)function->most));
+    lode_diagnose_call_show_callers(d, &draft, slow);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

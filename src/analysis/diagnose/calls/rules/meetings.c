@@ -59,19 +59,15 @@ static void explain(struct draft *draft)
 {
     static const char *const ids[] = {"efficiency", "alternation", "serial", "herd", "lock"};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        lode_diagnose_add_explains(draft, ids[i]);
+        LODE_ADD_EXPLAINS(draft, ids[i]);
 }
 
 static void show(struct lode_diagnosis *d, struct draft *draft, const struct meetings *found)
 {
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            draft,
-            lode_diagnose_say(d, "%s of %s each", LODE_COUNTED(found->calls, "wait", "waits"),
-                              lode_diagnose_call_amount(d, found->time / (double)found->calls)),
-            (double)found->calls, "calls"),
-        found->best->entry);
+    lode_diagnose_show(d, draft, (double)found->calls, "calls", "%s of %s each",
+                       LODE_COUNTED(found->calls, "wait", "waits"),
+                       lode_diagnose_call_amount(d, found->time / (double)found->calls));
+    lode_diagnose_call_show_callers(d, draft, found->best->entry);
     explain(draft);
 }
 
@@ -86,8 +82,9 @@ static lode_status run_hand_over(struct lode_diagnosis *d, lode_error *error)
     bool has_second = found.second && found.second->holder != found.best->holder;
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, found.best->holder);
-    draft.statement.text = lode_diagnose_say(
-        d, "Threads wait for each other at every item, in %s%s%s: waking them takes %.0f%% of their time.",
+    lode_diagnose_set_text(
+        d, &draft,
+        "Threads wait for each other at every item, in %s%s%s: waking them takes %.0f%% of their time.",
         draft.statement.function, has_second ? " and " : "",
         has_second ? lode_diagnose_call_name(d, found.second->holder) : "", 100 * share);
     draft.statement.advice = "Try to hand over several items at once, or a longer queue between threads.";
@@ -105,8 +102,8 @@ static lode_status run_barrier(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "barrier", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, found.best->holder);
-    draft.statement.text = lode_diagnose_say(
-        d, "Threads meet at a barrier too often, in %s: waiting there takes %.0f%% of their time.",
+    lode_diagnose_set_text(
+        d, &draft, "Threads meet at a barrier too often, in %s: waiting there takes %.0f%% of their time.",
         draft.statement.function, 100 * share);
     draft.statement.advice = "Try to do more work between two barriers, or to use fewer threads.";
     show(d, &draft, &found);

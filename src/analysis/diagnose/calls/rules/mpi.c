@@ -68,11 +68,9 @@ static lode_status add_waiting(struct lode_diagnosis *d, struct draft *draft, lo
     const struct call_track **callers = calloc(d->calls->track_count + 1, sizeof *callers);
     LODE_TRY_ALLOC(callers, error);
     if (measure(d->calls, callers, &c))
-        lode_diagnose_add_evidence(
-            draft,
-            lode_diagnose_say(d, "%.0f%% of the time in collectives is waiting for the last rank",
-                              100 * c.waiting / c.all),
-            c.waiting / c.all, "share");
+        lode_diagnose_show(d, draft, c.waiting / c.all, "share",
+                           "%.0f%% of the time in collectives is waiting for the last rank",
+                           100 * c.waiting / c.all);
     free(callers);
     return LODE_OK;
 }
@@ -101,20 +99,15 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "mpi", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, place.best->entry);
-    draft.statement.text = lode_diagnose_say(d, "MPI takes %.0f%% of %s, %s in %s.", 100 * share,
-                                             lode_diagnose_call_basis(d, "the run time"),
-                                             place.part > 0.5 * place.time ? "mostly" : "the largest part",
-                                             lode_diagnose_call_pair_name(d, place.best));
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%s: %.0f%% of the time in MPI",
-                                                     lode_diagnose_call_pair_name(d, place.best),
-                                                     100 * place.part / place.time),
-                                   place.part / place.time, "share"),
-        place.best->entry);
+    lode_diagnose_set_text(d, &draft, "MPI takes %.0f%% of %s, %s in %s.", 100 * share,
+                           lode_diagnose_call_basis(d, "the run time"),
+                           place.part > 0.5 * place.time ? "mostly" : "the largest part",
+                           lode_diagnose_call_pair_name(d, place.best));
+    lode_diagnose_show(d, &draft, place.part / place.time, "share", "%s: %.0f%% of the time in MPI",
+                       lode_diagnose_call_pair_name(d, place.best), 100 * place.part / place.time);
+    lode_diagnose_call_show_callers(d, &draft, place.best->entry);
     LODE_TRY(add_waiting(d, &draft, error));
-    lode_diagnose_add_explains(&draft, "efficiency");
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

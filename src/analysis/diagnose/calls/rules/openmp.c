@@ -17,7 +17,6 @@
 
 static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"profiles", NULL};
     struct call_waiting w = lode_diagnose_call_waiting(d);
     const struct call_track *most = w.most;
     if (w.serial <= WAIT_MIN || w.serial < w.inside || most == NULL)
@@ -26,29 +25,20 @@ static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
     const char *function = lode_diagnose_call_name(d, most->alone.function);
     lode_diagnose_call_gain(&draft, w.alone / (w.processes * fmax(1, w.run)));
     draft.statement.function = function;
-    draft.statement.text = lode_diagnose_say(
-        d,
+    lode_diagnose_set_text(
+        d, &draft,
         "OpenMP threads wait while the first thread of their process works outside of regions, most in %s.",
         function);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d,
-                              "%sthreads %s %.0f%% of the run time for it, and %.0f%% inside "
-                              "of regions",
-                              d->efficiency.is_hybrid ? "" : "without pre-emption, ",
-                              d->efficiency.is_hybrid ? "wait" : "would wait", 100 * w.serial,
-                              100 * w.inside),
-            w.serial, "share"),
-        words);
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%s takes %s itself", function,
-                                                     lode_diagnose_call_amount(d, (double)most->alone.time)),
-                                   (double)most->alone.time / 1e9, "seconds"),
-        most->alone.function);
-    lode_diagnose_add_explains(&draft, "efficiency");
+    lode_diagnose_show(d, &draft, w.serial, "share",
+                       "%sthreads %s %.0f%% of the run time for it, and %.0f%% inside "
+                       "of regions",
+                       d->efficiency.is_hybrid ? "" : "without pre-emption, ",
+                       d->efficiency.is_hybrid ? "wait" : "would wait", 100 * w.serial, 100 * w.inside);
+    LODE_SET_COMMAND(&draft, "profiles");
+    lode_diagnose_show(d, &draft, (double)most->alone.time / 1e9, "seconds", "%s takes %s itself", function,
+                       lode_diagnose_call_amount(d, (double)most->alone.time));
+    lode_diagnose_call_show_callers(d, &draft, most->alone.function);
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -65,7 +55,6 @@ static uint32_t find_body(const struct call_facts *facts)
 
 static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"profiles", NULL};
     struct call_waiting w = lode_diagnose_call_waiting(d);
     uint32_t body = find_body(d->calls);
     if (w.inside <= INSIDE_MIN || w.serial >= w.inside || body == 0)
@@ -74,17 +63,15 @@ static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
     const char *function = lode_diagnose_call_name(d, body);
     lode_diagnose_call_gain(&draft, w.inside);
     draft.statement.function = function;
-    draft.statement.text = lode_diagnose_say(
-        d, "Threads wait at the ends of OpenMP regions such as %s: their parts are unequal, or too small.",
+    lode_diagnose_set_text(
+        d, &draft,
+        "Threads wait at the ends of OpenMP regions such as %s: their parts are unequal, or too small.",
         function);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "threads wait %.0f%% of the run time inside of regions, and %.0f%% outside",
-                              100 * w.inside, 100 * w.serial),
-            w.inside, "share"),
-        words);
-    lode_diagnose_add_explains(&draft, "efficiency");
+    lode_diagnose_show(d, &draft, w.inside, "share",
+                       "threads wait %.0f%% of the run time inside of regions, and %.0f%% outside",
+                       100 * w.inside, 100 * w.serial);
+    LODE_SET_COMMAND(&draft, "profiles");
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -34,16 +34,12 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "recursion", .confidence = LODE_POSSIBLE}};
     const char *name = lode_diagnose_call_name(d, best);
     draft.statement.function = name;
-    draft.statement.text = lode_diagnose_say(
-        d, "%s calls itself: %" PRIu64 " calls from %" PRIu64 " outside, %.0f%% of %s.", name,
+    lode_diagnose_set_text(
+        d, &draft, "%s calls itself: %" PRIu64 " calls from %" PRIu64 " outside, %.0f%% of %s.", name,
         function->calls, function->outer, 100 * share, lode_diagnose_call_basis(d, "the run time"));
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%.3g calls for each from outside",
-                                                     (double)function->calls / (double)function->outer),
-                                   (double)function->calls, "calls"),
-        best);
+    lode_diagnose_show(d, &draft, (double)function->calls, "calls", "%.3g calls for each from outside",
+                       (double)function->calls / (double)function->outer);
+    lode_diagnose_call_show_callers(d, &draft, best);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

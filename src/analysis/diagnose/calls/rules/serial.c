@@ -15,7 +15,6 @@
 
 static lode_status state_alone(struct lode_diagnosis *d, double share, lode_error *error)
 {
-    static const char *const words[] = {"profiles", NULL};
     const struct call_blame *blame = d->calls->blame;
     uint32_t function = 0;
     double time = 0;
@@ -25,29 +24,20 @@ static lode_status state_alone(struct lode_diagnosis *d, double share, lode_erro
         time += (double)(blame->alone[i].to - blame->alone[i].from);
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, function);
-    draft.statement.text =
-        lode_diagnose_say(d, "One thread works alone for %.0f%% of the run time, most in %s.",
-                          100 * time / (d->run.run_time * 1e9), path);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%s, while %.0f of %.0f processors are idle",
-                                                     lode_diagnose_call_amount(d, time), blame->capacity - 1,
-                                                     blame->capacity),
-                                   time / 1e9, "seconds"),
-        words);
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(&draft, lode_diagnose_say(d, "most of it is in %s", path), time / 1e9,
-                                   "seconds"),
-        function);
-    lode_diagnose_add_explains(&draft, "efficiency");
+    lode_diagnose_set_text(d, &draft, "One thread works alone for %.0f%% of the run time, most in %s.",
+                           100 * time / (d->run.run_time * 1e9), path);
+    lode_diagnose_show(d, &draft, time / 1e9, "seconds", "%s, while %.0f of %.0f processors are idle",
+                       lode_diagnose_call_amount(d, time), blame->capacity - 1, blame->capacity);
+    LODE_SET_COMMAND(&draft, "profiles");
+    lode_diagnose_show(d, &draft, time / 1e9, "seconds", "most of it is in %s", path);
+    lode_diagnose_call_show_callers(d, &draft, function);
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
 static lode_status state_waited_for(struct lode_diagnosis *d, const struct call_track *one, double share,
                                     lode_error *error)
 {
-    static const char *const words[] = {"profiles", NULL};
     const struct call_loss *loss = lode_diagnose_call_loss(d, WHY_COND);
     struct draft draft = {.statement = {.id = "serial", .confidence = LODE_POSSIBLE, .is_bound = 1}};
     const char *function = lode_diagnose_call_name(d, one->busy[0].function),
@@ -56,17 +46,13 @@ static lode_status state_waited_for(struct lode_diagnosis *d, const struct call_
     draft.statement.function = function;
     draft.statement.has_thread = 1;
     draft.statement.thread = one->tid;
-    draft.statement.text =
-        lode_diagnose_say(d, "Threads wait for %s, which works alone, most in %s.", name, function);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "it works %s; %.0f%% of what processors could do is lost%s%s",
-                              lode_diagnose_call_amount(d, (double)one->useful), 100 * share,
-                              loss ? ", most in " : "", loss ? lode_diagnose_call_name(d, loss->holder) : ""),
-            share, "share"),
-        words);
-    lode_diagnose_add_explains(&draft, "efficiency");
+    lode_diagnose_set_text(d, &draft, "Threads wait for %s, which works alone, most in %s.", name, function);
+    lode_diagnose_show(d, &draft, share, "share",
+                       "it works %s; %.0f%% of what processors could do is lost%s%s",
+                       lode_diagnose_call_amount(d, (double)one->useful), 100 * share,
+                       loss ? ", most in " : "", loss ? lode_diagnose_call_name(d, loss->holder) : "");
+    LODE_SET_COMMAND(&draft, "profiles");
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -67,16 +67,11 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
             : lode_diagnose_say(d, "The program sleeps %.0f%% of the run time, most in %s.", 100 * share,
                                 name);
     draft.statement.advice = "If it waits for something, try to be woken instead.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(
-                d, "%s: %" PRIu64 " calls of %s each", name, pair->calls,
-                lode_diagnose_call_amount(d, lode_diagnose_call_pair_time(pair) / (double)pair->calls)),
-            (double)pair->calls, "calls"),
-        pair->entry);
-    lode_diagnose_add_explains(&draft, "efficiency");
+    lode_diagnose_show(
+        d, &draft, (double)pair->calls, "calls", "%s: %" PRIu64 " calls of %s each", name, pair->calls,
+        lode_diagnose_call_amount(d, lode_diagnose_call_pair_time(pair) / (double)pair->calls));
+    lode_diagnose_call_show_callers(d, &draft, pair->entry);
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -51,23 +51,17 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     if (startup.longest == 0 || share <= SHARE_MIN || share > 1)
         return LODE_OK;
     const char *name = lode_diagnose_call_name(d, startup.longest);
-    const char *words[] = {"tree", "--focus", name, NULL};
     struct draft draft = {.statement = {.id = "start-up", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = name;
-    draft.statement.text =
-        lode_diagnose_say(d, "%.0f%% of the run time is before main, most in %s.", 100 * share, name);
+    lode_diagnose_set_text(d, &draft, "%.0f%% of the run time is before main, most in %s.", 100 * share,
+                           name);
     draft.statement.advice = "Try to initialise objects when they are used first.";
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%s takes %s of %s", name,
-                                                     lode_diagnose_call_amount(d, startup.most),
-                                                     lode_diagnose_call_amount(d, startup.time)),
-                                   startup.most / 1e9, "seconds"),
-        words);
-    lode_diagnose_add_explains(&draft, "serial");
-    lode_diagnose_add_explains(&draft, "efficiency");
-    lode_diagnose_add_explains(&draft, "allocation");
+    lode_diagnose_show(d, &draft, startup.most / 1e9, "seconds", "%s takes %s of %s", name,
+                       lode_diagnose_call_amount(d, startup.most),
+                       lode_diagnose_call_amount(d, startup.time));
+    LODE_SET_COMMAND(&draft, "tree", "--focus", name);
+    LODE_ADD_EXPLAINS(&draft, "serial", "efficiency", "allocation");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

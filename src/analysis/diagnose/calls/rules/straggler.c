@@ -63,25 +63,18 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     const char *name = lode_diagnose_call_name(d, span->function + 1);
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = name;
-    draft.statement.text = lode_diagnose_say(
-        d, "One long call of %s keeps %s working alone at the end; others have nothing left to do.", name,
-        lode_diagnose_call_thread(d, track));
+    lode_diagnose_set_text(
+        d, &draft, "One long call of %s keeps %s working alone at the end; others have nothing left to do.",
+        name, lode_diagnose_call_thread(d, track));
     draft.statement.advice = "Try to begin long items first, or to divide them.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "it takes %s, half of the %llu calls at most %s",
-                              lode_diagnose_call_amount(d, (double)(span->to - span->from)),
-                              (unsigned long long)facts->functions[span->function].outer,
-                              lode_diagnose_call_amount(
-                                  d, (double)lode_diagnose_call_quantile(facts, span->function, 0.5))),
-            (double)(span->to - span->from) / 1e9, "seconds"),
-        span->function + 1);
-    lode_diagnose_add_explains(&draft, "imbalance");
-    lode_diagnose_add_explains(&draft, "slow-thread");
-    lode_diagnose_add_explains(&draft, "efficiency");
-    lode_diagnose_add_explains(&draft, "long-tail");
+    lode_diagnose_show(
+        d, &draft, (double)(span->to - span->from) / 1e9, "seconds",
+        "it takes %s, half of the %llu calls at most %s",
+        lode_diagnose_call_amount(d, (double)(span->to - span->from)),
+        (unsigned long long)facts->functions[span->function].outer,
+        lode_diagnose_call_amount(d, (double)lode_diagnose_call_quantile(facts, span->function, 0.5)));
+    lode_diagnose_call_show_callers(d, &draft, span->function + 1);
+    LODE_ADD_EXPLAINS(&draft, "imbalance", "slow-thread", "efficiency", "long-tail");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

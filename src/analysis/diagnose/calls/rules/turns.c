@@ -28,7 +28,6 @@ enum {
 
 static lode_status run_turns(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"profiles", NULL};
     const struct call_blame *blame = d->calls->blame;
     double first = 0, second = 0, all = 0;
     for (size_t i = 0; i < d->calls->track_count; i++) {
@@ -48,21 +47,15 @@ static lode_status run_turns(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "alternation", .confidence = LODE_LIKELY, .is_bound = 1}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, loss->holder);
-    draft.statement.text = lode_diagnose_say(
-        d, "Threads wait for each other alternately, in %s%s%s: one works while others wait.",
-        draft.statement.function, other ? " and " : "",
-        other ? lode_diagnose_call_name(d, other->holder) : "");
+    lode_diagnose_set_text(d, &draft,
+                           "Threads wait for each other alternately, in %s%s%s: one works while others wait.",
+                           draft.statement.function, other ? " and " : "",
+                           other ? lode_diagnose_call_name(d, other->holder) : "");
     draft.statement.advice = "If there is a queue between them, try a longer one.";
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%.0f%% of what %.0f processors could do is lost",
-                                                     100 * share, blame->capacity),
-                                   share, "share"),
-        words);
-    lode_diagnose_add_explains(&draft, "efficiency");
-    lode_diagnose_add_explains(&draft, "serial");
-    lode_diagnose_add_explains(&draft, "sleep");
-    lode_diagnose_add_explains(&draft, "file-io");
+    lode_diagnose_show(d, &draft, share, "share", "%.0f%% of what %.0f processors could do is lost",
+                       100 * share, blame->capacity);
+    LODE_SET_COMMAND(&draft, "profiles");
+    LODE_ADD_EXPLAINS(&draft, "efficiency", "serial", "sleep", "file-io");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -102,23 +95,15 @@ static lode_status run_herd(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "herd", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, best->holder);
-    draft.statement.text = lode_diagnose_say(
-        d, "Threads are woken in vain: %s waits %.3g times in each call before it can go on.",
-        draft.statement.function, each);
+    lode_diagnose_set_text(d, &draft,
+                           "Threads are woken in vain: %s waits %.3g times in each call before it can go on.",
+                           draft.statement.function, each);
     draft.statement.advice = "Try to wake one thread for each item, not all.";
-    lode_diagnose_call_show_callers(
-        d,
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%s: %s for %" PRIu64 " of %s", lode_diagnose_call_pair_name(d, best),
-                              LODE_COUNTED(best->calls, "wait", "waits"),
-                              facts->functions[best->holder - 1].calls, draft.statement.function),
-            (double)best->calls, "calls"),
-        best->entry);
-    lode_diagnose_add_explains(&draft, "efficiency");
-    lode_diagnose_add_explains(&draft, "lock");
-    lode_diagnose_add_explains(&draft, "serial");
-    lode_diagnose_add_explains(&draft, "alternation");
+    lode_diagnose_show(d, &draft, (double)best->calls, "calls", "%s: %s for %" PRIu64 " of %s",
+                       lode_diagnose_call_pair_name(d, best), LODE_COUNTED(best->calls, "wait", "waits"),
+                       facts->functions[best->holder - 1].calls, draft.statement.function);
+    lode_diagnose_call_show_callers(d, &draft, best->entry);
+    LODE_ADD_EXPLAINS(&draft, "efficiency", "lock", "serial", "alternation");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

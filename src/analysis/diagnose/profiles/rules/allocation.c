@@ -27,7 +27,6 @@ static lode_status state(struct lode_diagnosis *d, double share, bool is_of_mast
         .statement = {.id = "allocation", .confidence = LODE_LIKELY, .context = path->holder}};
     const char *holder = lode_diagnose_name_of(d, path->holder),
                *entry = lode_diagnose_name_of(d, path->entry), *leaf = lode_diagnose_name_of(d, path->leaf);
-    const char *words[] = {"tree", "--callers", leaf, NULL};
     bool is_short = strcmp(entry, leaf) == 0;
     if (is_of_masters)
         lode_diagnose_set_gain_of_masters(d, &draft, share);
@@ -35,31 +34,22 @@ static lode_status state(struct lode_diagnosis *d, double share, bool is_of_mast
         lode_diagnose_set_gain(d, &draft, share);
     draft.statement.function = holder;
     draft.statement.advice = advice_for(d, path);
-    draft.statement.text = lode_diagnose_say(
-        d, "Allocating and freeing memory takes %.0f%% of the run time%s.", 100 * share,
+    lode_diagnose_set_text(
+        d, &draft, "Allocating and freeing memory takes %.0f%% of the run time%s.", 100 * share,
         is_serial ? " on the first thread of each process, while its other threads wait" : "");
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%s > %s%s%s: %.0f%% of it", holder, entry,
-                                                     is_short ? "" : " > ", is_short ? "" : leaf,
-                                                     100 * path->share),
-                                   path->share, "share"),
-        words);
-    lode_diagnose_add_evidence(&draft,
-                               lode_diagnose_say(d, "%s of %s",
-                                                 lode_diagnose_amount(d, share * d->run.run_time),
-                                                 lode_diagnose_amount(d, d->run.run_time)),
-                               share * d->run.run_time, lode_metric_name(d->run.metric));
+    lode_diagnose_show(d, &draft, path->share, "share", "%s > %s%s%s: %.0f%% of it", holder, entry,
+                       is_short ? "" : " > ", is_short ? "" : leaf, 100 * path->share);
+    LODE_SET_COMMAND(&draft, "tree", "--callers", leaf);
+    lode_diagnose_show(d, &draft, share * d->run.run_time, lode_metric_name(d->run.metric), "%s of %s",
+                       lode_diagnose_amount(d, share * d->run.run_time),
+                       lode_diagnose_amount(d, d->run.run_time));
     double waiting = is_serial ? lode_diagnose_blamed(d, SET(ALLOC) | SET(PAGES)) : 0;
     if (waiting > 0)
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%.0f%% of the waiting of other threads falls into it (trace lines)",
-                              100 * waiting),
-            waiting, "share");
+        lode_diagnose_show(d, &draft, waiting, "share",
+                           "%.0f%% of the waiting of other threads falls into it (trace lines)",
+                           100 * waiting);
     if (is_serial) {
-        lode_diagnose_add_explains(&draft, "omp-serial");
-        lode_diagnose_add_explains(&draft, "efficiency");
+        LODE_ADD_EXPLAINS(&draft, "omp-serial", "efficiency");
     }
     return lode_diagnose_add_statement(d, &draft, error);
 }

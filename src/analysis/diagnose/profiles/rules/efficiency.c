@@ -7,7 +7,6 @@
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     const lode_efficiency *e = &d->efficiency;
-    static const char *const words[] = {"efficiency", NULL};
     if (!d->has_efficiency)
         return LODE_OK;
     /* Not lost: threads that did not get a processor, or that wait for the ends of others. */
@@ -17,15 +16,12 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "efficiency", .confidence = LODE_LIKELY, .is_bound = 1}};
     lode_diagnose_set_gain(d, &draft, 1 - e->parallel - kept);
-    draft.statement.text = lode_diagnose_say(d, "%u threads do useful work in %.0f%% of the run time.",
-                                             d->run.threads, 100 * e->parallel);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "parallel efficiency %.2f: load balance %.2f x communication %.2f",
-                              e->parallel, e->load_balance, e->communication),
-            e->parallel, "share"),
-        words);
+    lode_diagnose_set_text(d, &draft, "%u threads do useful work in %.0f%% of the run time.", d->run.threads,
+                           100 * e->parallel);
+    lode_diagnose_show(d, &draft, e->parallel, "share",
+                       "parallel efficiency %.2f: load balance %.2f x communication %.2f", e->parallel,
+                       e->load_balance, e->communication);
+    LODE_SET_COMMAND(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -11,7 +11,6 @@
 
 static lode_status run_copies(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"top", "--metric", "GXCOPY (sec)", NULL};
     double gpu = 0, copies = 0, in = 0, out = 0;
     if (!lode_diagnose_metric(d, "GPUOP (sec)", &gpu) || !lode_diagnose_metric(d, "GXCOPY (sec)", &copies))
         return LODE_OK;
@@ -21,22 +20,16 @@ static lode_status run_copies(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {
         .statement = {
             .id = "gpu-copies", .confidence = LODE_LIKELY, .has_gain = 1, .gain = share, .high = share}};
-    draft.statement.text =
-        lode_diagnose_say(d, "Copies to and from the GPU take %.0f%% of the run time.", 100 * share);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%.3g s of %.3g s; kernels and the rest of the GPU: %.3g s", copies,
-                              d->run.seconds, gpu - copies),
-            copies, "GXCOPY (sec)"),
-        words);
+    lode_diagnose_set_text(d, &draft, "Copies to and from the GPU take %.0f%% of the run time.", 100 * share);
+    lode_diagnose_show(d, &draft, copies, "GXCOPY (sec)",
+                       "%.3g s of %.3g s; kernels and the rest of the GPU: %.3g s", copies, d->run.seconds,
+                       gpu - copies);
+    LODE_SET_COMMAND(&draft, "top", "--metric", "GXCOPY (sec)");
     lode_diagnose_metric(d, "GXCOPY:H2D (B)", &in);
     lode_diagnose_metric(d, "GXCOPY:D2H (B)", &out);
     if (in + out > 0)
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%.3g GiB, %.3g GiB/s", (in + out) / 0x1p30, (in + out) / 0x1p30 / copies),
-            in + out, "B");
+        lode_diagnose_show(d, &draft, in + out, "B", "%.3g GiB, %.3g GiB/s", (in + out) / 0x1p30,
+                           (in + out) / 0x1p30 / copies);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -67,23 +60,17 @@ static lode_status run_runtime(struct lode_diagnosis *d, lode_error *error)
     double busy = d->run.seconds > 0 ? kernels / d->run.seconds : 0;
     lode_diagnose_set_gain(d, &draft, fmax(0, share - busy));
     draft.statement.function = entry;
-    draft.statement.text =
-        lode_diagnose_say(d, "%.0f%% of the time of threads is in the GPU runtime, %s in %s below %s.%s",
-                          100 * share, lode_diagnose_mostly(&path), entry, holder,
-                          may_start(entry) ? " The first such call also starts the runtime." : "");
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "below %s: %.0f%% of it", holder, 100 * path.share),
-                                   path.share, "share"),
-        words);
+    lode_diagnose_set_text(d, &draft,
+                           "%.0f%% of the time of threads is in the GPU runtime, %s in %s below %s.%s",
+                           100 * share, lode_diagnose_mostly(&path), entry, holder,
+                           may_start(entry) ? " The first such call also starts the runtime." : "");
+    lode_diagnose_show(d, &draft, path.share, "share", "below %s: %.0f%% of it", holder, 100 * path.share);
+    lode_diagnose_set_command(&draft, words);
     if (busy >= 0.005)
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "kernels run in %.0f%% of the run time: waiting for them is not lost",
-                              100 * busy),
-            busy, "share");
+        lode_diagnose_show(d, &draft, busy, "share",
+                           "kernels run in %.0f%% of the run time: waiting for them is not lost", 100 * busy);
     if (strstr(entry, "emcpy") || strstr(entry, "data"))
-        lode_diagnose_add_explains(&draft, "gpu-copies");
+        LODE_ADD_EXPLAINS(&draft, "gpu-copies");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -34,23 +34,17 @@ static lode_status add_meanwhile(struct lode_diagnosis *d, struct draft *draft, 
     if (path.entry == NULL || share < MEANWHILE_MIN)
         return LODE_OK;
     const char *entry = lode_diagnose_name_of(d, path.entry), *holder = lode_diagnose_name_of(d, path.holder);
-    const char *words[] = {"tree", "--callers", entry, NULL};
     bool is_short = strcmp(entry, holder) == 0;
     draft->statement.function = entry;
     draft->statement.context = path.entry;
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(draft,
-                                   lode_diagnose_say(d, "meanwhile the CPU is in %s%s%s for %.0f%% of it",
-                                                     entry, is_short ? "" : " below ", is_short ? "" : holder,
-                                                     100 * share),
-                                   share, "share"),
-        words);
+    lode_diagnose_show(d, draft, share, "share", "meanwhile the CPU is in %s%s%s for %.0f%% of it", entry,
+                       is_short ? "" : " below ", is_short ? "" : holder, 100 * share);
+    LODE_SET_COMMAND(draft, "tree", "--callers", entry);
     return LODE_OK;
 }
 
 static lode_status run_idle(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"trace", NULL};
     const struct gpu *gpu = &d->profiles->gpu;
     double idle = gpu->span > 0 ? 1 - gpu->busy / gpu->span : 0;
     if (idle <= IDLE_MIN || gpu_share(gpu) <= OF_RUN)
@@ -58,32 +52,27 @@ static lode_status run_idle(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "gpu-idle", .confidence = LODE_LIKELY}};
     double gain = (gpu->span - gpu->busy) / (double)gpu->devices / gpu->run;
     lode_diagnose_set_gain_within(&draft, gain, gain, gain);
-    draft.statement.text = lode_diagnose_say(
-        d, "The GPU is idle in %.0f%% of the time from its first to its last operation.", 100 * idle);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "busy for %.3g s of %.3g s, on %s", gpu->busy,
-                                                     gpu->span, LODE_COUNTED(gpu->devices, "GPU", "GPUs")),
-                                   gpu->busy, "s"),
-        words);
+    lode_diagnose_set_text(
+        d, &draft, "The GPU is idle in %.0f%% of the time from its first to its last operation.", 100 * idle);
+    lode_diagnose_show(d, &draft, gpu->busy, "s", "busy for %.3g s of %.3g s, on %s", gpu->busy, gpu->span,
+                       LODE_COUNTED(gpu->devices, "GPU", "GPUs"));
+    LODE_SET_COMMAND(&draft, "trace");
     LODE_TRY(add_meanwhile(d, &draft, error));
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
 static lode_status run_small(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"top", "--metric", "GKER:COUNT", NULL};
     double time = 0, count = 0;
     if (!lode_diagnose_metric(d, "GKER (sec)", &time) || !lode_diagnose_metric(d, "GKER:COUNT", &count) ||
         count <= LAUNCHES_MIN || time / count >= KERNEL_MAX || gpu_share(&d->profiles->gpu) <= OF_RUN)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "gpu-small-kernels", .confidence = LODE_LIKELY}};
-    draft.statement.text = lode_diagnose_say(
-        d, "GPU kernels take %.2g us on average: starting them takes about as long.", 1e6 * time / count);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft, lode_diagnose_say(d, "%.0f kernels in %.3g s", count, time), count,
-                                   "GKER:COUNT"),
-        words);
+    lode_diagnose_set_text(d, &draft,
+                           "GPU kernels take %.2g us on average: starting them takes about as long.",
+                           1e6 * time / count);
+    lode_diagnose_show(d, &draft, count, "GKER:COUNT", "%.0f kernels in %.3g s", count, time);
+    LODE_SET_COMMAND(&draft, "top", "--metric", "GKER:COUNT");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
@@ -115,7 +104,6 @@ static const char *find_stall(const struct lode_diagnosis *d, double *most)
 
 static lode_status run_stalls(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"top", "--metric", "GINS:STL_ANY", NULL};
     double all = 0, stalled = 0, kernels = 0, most;
     if (!lode_diagnose_metric(d, "GINS", &all) || !lode_diagnose_metric(d, "GINS:STL_ANY", &stalled) ||
         !lode_diagnose_metric(d, "GKER (sec)", &kernels) || stalled / all <= STALLED_MIN ||
@@ -127,12 +115,9 @@ static lode_status run_stalls(struct lode_diagnosis *d, lode_error *error)
         reason ? lode_diagnose_say(d, "GPU instructions wait in %.0f%% of the samples, most often %s.",
                                    100 * stalled / all, reason)
                : lode_diagnose_say(d, "GPU instructions wait in %.0f%% of the samples.", 100 * stalled / all);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "it is %.0f%% of the waiting; kernels take %.3g s",
-                                                     100 * fmin(1, most / stalled), kernels),
-                                   stalled / all, "share"),
-        words);
+    lode_diagnose_show(d, &draft, stalled / all, "share", "it is %.0f%% of the waiting; kernels take %.3g s",
+                       100 * fmin(1, most / stalled), kernels);
+    LODE_SET_COMMAND(&draft, "top", "--metric", "GINS:STL_ANY");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -16,19 +16,15 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "hot-spot", .confidence = LODE_SURE, .context = hot.holder}};
     const char *name = lode_diagnose_name_of(d, hot.holder);
-    const char *words[] = {"tree", "--callers", name, NULL};
     if (hot.loop)
         lode_context_label(hot.loop, loop, sizeof loop);
     draft.statement.function = name;
-    draft.statement.text = lode_diagnose_say(d, "%s has %.1f%% +- %.1f%% of the time itself%s%s.", name,
-                                             100 * share, 100 * lode_diagnose_share_error(d, share),
-                                             hot.loop ? ", most of it in the " : "", loop);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%s of %s", lode_diagnose_amount(d, hot.cost),
-                                                     lode_diagnose_amount(d, d->run.total)),
-                                   hot.cost, lode_metric_name(d->run.metric)),
-        words);
+    lode_diagnose_set_text(d, &draft, "%s has %.1f%% +- %.1f%% of the time itself%s%s.", name, 100 * share,
+                           100 * lode_diagnose_share_error(d, share), hot.loop ? ", most of it in the " : "",
+                           loop);
+    lode_diagnose_show(d, &draft, hot.cost, lode_metric_name(d->run.metric), "%s of %s",
+                       lode_diagnose_amount(d, hot.cost), lode_diagnose_amount(d, d->run.total));
+    LODE_SET_COMMAND(&draft, "tree", "--callers", name);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -114,7 +114,6 @@ static lode_status set_subject(struct lode_diagnosis *d, const struct balance *b
 static lode_status judge(struct lode_diagnosis *d, const struct balance *b, const char *noun, double limit,
                          lode_error *error)
 {
-    static const char *const words[] = {"profiles", NULL};
     double deviation = sqrt(b->most * lode_diagnose_sampling_period(d));
     double loss = b->most > 0 ? 1 - b->mean / b->most : 0, gain = gain_of(d, b);
     /* The error of one thread's work, and of the mean of all. */
@@ -126,21 +125,15 @@ static lode_status judge(struct lode_diagnosis *d, const struct balance *b, cons
     LODE_TRY(set_subject(d, b, d->profiles->rank_count > 1, &draft, error));
     lode_profile_label(d->profiles->db, d->profiles->threads[b->longest].profile, name, sizeof name);
     lode_diagnose_set_gain_within(&draft, gain, gain - half, gain + half);
-    draft.statement.text =
-        lode_diagnose_say(d, "%s have unequal work%s%s: load balance %.2f.", noun,
-                          draft.statement.function ? ", mostly in " : "",
-                          draft.statement.function ? draft.statement.function : "", 1 - loss);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%s works %s, the mean is %s", name,
-                                                     lode_diagnose_amount(d, b->most),
-                                                     lode_diagnose_amount(d, b->mean)),
-                                   b->most, lode_metric_name(d->run.metric)),
-        words);
+    lode_diagnose_set_text(d, &draft, "%s have unequal work%s%s: load balance %.2f.", noun,
+                           draft.statement.function ? ", mostly in " : "",
+                           draft.statement.function ? draft.statement.function : "", 1 - loss);
+    lode_diagnose_show(d, &draft, b->most, lode_metric_name(d->run.metric), "%s works %s, the mean is %s",
+                       name, lode_diagnose_amount(d, b->most), lode_diagnose_amount(d, b->mean));
+    LODE_SET_COMMAND(&draft, "profiles");
     if (d->profiles->rank_count > 1 && lode_diagnose_unequal_work(d) > EXPLAINS_MIN)
-        lode_diagnose_add_explains(&draft, "mpi");
-    lode_diagnose_add_explains(&draft, "omp-imbalance");
-    lode_diagnose_add_explains(&draft, "efficiency");
+        LODE_ADD_EXPLAINS(&draft, "mpi");
+    LODE_ADD_EXPLAINS(&draft, "omp-imbalance", "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

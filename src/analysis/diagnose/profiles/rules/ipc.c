@@ -24,7 +24,6 @@ lode_status lode_diagnose_own_cost(const struct lode_diagnosis *d, const char *n
 
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"top", "--metric", "cycles,instructions,instructions/cycles", NULL};
     double cycles, instructions, total, other;
     LODE_TRY(lode_diagnose_own_cost(d, "cycles", &cycles, &total, error));
     LODE_TRY(lode_diagnose_own_cost(d, "instructions", &instructions, &other, error));
@@ -32,14 +31,13 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     if (!(cycles > MOST_OWN * total) || !(ipc > 0) || ipc >= IPC_MIN)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "ipc", .confidence = LODE_POSSIBLE}};
-    draft.statement.text = lode_diagnose_say(
-        d, "The program runs %.2f instructions per cycle: it may wait for memory, or for slow instructions.",
+    lode_diagnose_set_text(
+        d, &draft,
+        "The program runs %.2f instructions per cycle: it may wait for memory, or for slow instructions.",
         ipc);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft, lode_diagnose_say(d, "in %.0f%% of the cycles, without libraries", 100 * cycles / total),
-            cycles / total, "share"),
-        words);
+    lode_diagnose_show(d, &draft, cycles / total, "share", "in %.0f%% of the cycles, without libraries",
+                       100 * cycles / total);
+    LODE_SET_COMMAND(&draft, "top", "--metric", "cycles,instructions,instructions/cycles");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -37,43 +37,33 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     LODE_TRY(lode_diagnose_path(d, cost, SET(MPI), &path, error));
     struct draft draft = {.statement = {.id = "mpi", .confidence = LODE_LIKELY, .context = path.entry}};
     const char *entry = lode_diagnose_name_of(d, path.entry), *holder = lode_diagnose_name_of(d, path.holder);
-    const char *words[] = {"tree", "--callers", entry, NULL};
     double unequal = lode_diagnose_unequal_work(d);
     lode_diagnose_set_gain_of_masters(d, &draft, share);
     draft.statement.function = entry;
-    draft.statement.text = lode_diagnose_say(d, "MPI takes %.0f%% of the run time, %s in %s below %s.",
-                                             100 * share, lode_diagnose_mostly(&path), entry, holder);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%s below %s: %.0f%% of the time in MPI", entry, holder, 100 * path.share),
-            path.share, "share"),
-        words);
-    lode_diagnose_add_evidence(
-        &draft, lode_diagnose_say(d, "unequal work of ranks explains at most %.0f%% of it", 100 * unequal),
-        unequal, "share");
-    lode_diagnose_add_explains(&draft, "efficiency");
+    lode_diagnose_set_text(d, &draft, "MPI takes %.0f%% of the run time, %s in %s below %s.", 100 * share,
+                           lode_diagnose_mostly(&path), entry, holder);
+    lode_diagnose_show(d, &draft, path.share, "share", "%s below %s: %.0f%% of the time in MPI", entry,
+                       holder, 100 * path.share);
+    LODE_SET_COMMAND(&draft, "tree", "--callers", entry);
+    lode_diagnose_show(d, &draft, unequal, "share", "unequal work of ranks explains at most %.0f%% of it",
+                       100 * unequal);
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
 static lode_status run_startup(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"tree", "--callers", "MPI_Init*", NULL};
     double share = of_masters(d, SET(MPI_STARTUP));
     if (share - lode_diagnose_masters_error(d, share) <= STARTUP_MIN)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "mpi-startup", .confidence = LODE_LIKELY}};
     lode_diagnose_set_gain_of_masters(d, &draft, share);
-    draft.statement.text =
-        lode_diagnose_say(d, "MPI_Init and MPI_Finalize take %.0f%% of the run time.%s", 100 * share,
-                          share > TOO_SHORT ? " The run is too short to judge the rest." : "");
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "%s for each rank", lode_diagnose_amount(d, share * d->run.run_time)),
-            share * d->run.run_time, lode_metric_name(d->run.metric)),
-        words);
-    lode_diagnose_add_explains(&draft, "efficiency");
+    lode_diagnose_set_text(d, &draft, "MPI_Init and MPI_Finalize take %.0f%% of the run time.%s", 100 * share,
+                           share > TOO_SHORT ? " The run is too short to judge the rest." : "");
+    lode_diagnose_show(d, &draft, share * d->run.run_time, lode_metric_name(d->run.metric),
+                       "%s for each rank", lode_diagnose_amount(d, share * d->run.run_time));
+    LODE_SET_COMMAND(&draft, "tree", "--callers", "MPI_Init*");
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

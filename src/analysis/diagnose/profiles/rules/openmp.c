@@ -65,7 +65,6 @@ static lode_status measure(struct lode_diagnosis *d, struct waiting *w, bool *is
 
 static void add_wait(struct lode_diagnosis *d, struct draft *draft, const struct waiting *w)
 {
-    static const char *const words[] = {"top", "--by", "kind", "--limit", "0", NULL};
     const char *text =
         w->is_traced
             ? lode_diagnose_say(
@@ -78,7 +77,8 @@ static void add_wait(struct lode_diagnosis *d, struct draft *draft, const struct
                                 "threads do outside of regions explains at most %.0f%% of it%s",
                                 100 * w->share, 100 * w->explained,
                                 d->profiles->blame.is_too_large ? " (--deep reads trace lines)" : "");
-    lode_diagnose_set_command(lode_diagnose_add_evidence(draft, text, w->share, "share"), words);
+    lode_diagnose_show(d, draft, w->share, "share", "%s", text);
+    LODE_SET_COMMAND(draft, "top", "--by", "kind", "--limit", "0");
 }
 
 /* Where masters are meanwhile. */
@@ -89,17 +89,13 @@ static lode_status add_place(struct lode_diagnosis *d, struct draft *draft, lode
     if (path.entry == NULL)
         return LODE_OK;
     const char *holder = lode_diagnose_name_of(d, path.holder), *entry = lode_diagnose_name_of(d, path.entry);
-    const char *words[] = {"tree", "--callers", entry, NULL};
     bool is_short = strcmp(holder, entry) == 0;
     double share = path.part * path.all / d->profiles->blame.waiting;
     draft->statement.function = holder;
     draft->statement.context = path.holder;
-    lode_diagnose_set_command(lode_diagnose_add_evidence(
-                                  draft,
-                                  lode_diagnose_say(d, "%.0f%% of the waiting falls into %s%s%s", 100 * share,
-                                                    holder, is_short ? "" : " > ", is_short ? "" : entry),
-                                  share, "share"),
-                              words);
+    lode_diagnose_show(d, draft, share, "share", "%.0f%% of the waiting falls into %s%s%s", 100 * share,
+                       holder, is_short ? "" : " > ", is_short ? "" : entry);
+    LODE_SET_COMMAND(draft, "tree", "--callers", entry);
     return LODE_OK;
 }
 
@@ -120,15 +116,11 @@ static lode_status add_serial_place(struct lode_diagnosis *d, struct draft *draf
     if (path.holder == NULL)
         return LODE_OK;
     const char *holder = lode_diagnose_name_of(d, path.holder);
-    const char *words[] = {"tree", "--callers", holder, NULL};
     draft->statement.function = holder;
     draft->statement.context = path.holder;
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            draft,
-            lode_diagnose_say(d, "%.0f%% of what first threads do alone is in %s", 100 * path.share, holder),
-            path.share, "share"),
-        words);
+    lode_diagnose_show(d, draft, path.share, "share", "%.0f%% of what first threads do alone is in %s",
+                       100 * path.share, holder);
+    LODE_SET_COMMAND(draft, "tree", "--callers", holder);
     return LODE_OK;
 }
 
@@ -146,13 +138,12 @@ static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
         "OpenMP threads wait while the first thread of their process works outside of regions.";
     add_wait(d, &draft, &w);
     LODE_TRY(w.is_traced ? add_place(d, &draft, error) : add_serial_place(d, &draft, error));
-    lode_diagnose_add_explains(&draft, "efficiency");
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
 static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"profiles", NULL};
     struct waiting w;
     bool is_much;
     LODE_TRY(measure(d, &w, &is_much, error));
@@ -161,16 +152,13 @@ static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "omp-imbalance", .confidence = LODE_LIKELY, .is_bound = 1}};
     lode_diagnose_set_gain(d, &draft,
                            d->has_efficiency && d->efficiency.is_hybrid ? 1 - d->efficiency.openmp : w.share);
-    draft.statement.text = lode_diagnose_say(
-        d, "Threads wait at the ends of OpenMP regions: their parts are unequal, or too small.");
+    lode_diagnose_set_text(
+        d, &draft, "Threads wait at the ends of OpenMP regions: their parts are unequal, or too small.");
     add_wait(d, &draft, &w);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d, "useful work of threads: load balance %.2f", d->efficiency.load_balance),
-            d->efficiency.load_balance, "share"),
-        words);
-    lode_diagnose_add_explains(&draft, "efficiency");
+    lode_diagnose_show(d, &draft, d->efficiency.load_balance, "share",
+                       "useful work of threads: load balance %.2f", d->efficiency.load_balance);
+    LODE_SET_COMMAND(&draft, "profiles");
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

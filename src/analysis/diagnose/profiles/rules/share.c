@@ -18,16 +18,13 @@ static lode_status judge(struct lode_diagnosis *d, const char *id, const char *t
     LODE_TRY(lode_diagnose_path(d, d->profiles->cost, set, &path, error));
     struct draft draft = {.statement = {.id = id, .confidence = LODE_LIKELY, .context = path.holder}};
     const char *entry = lode_diagnose_name_of(d, path.entry), *holder = lode_diagnose_name_of(d, path.holder);
-    const char *words[] = {"tree", "--callers", entry, NULL};
     lode_diagnose_set_gain(d, &draft, share);
     draft.statement.function = holder;
-    draft.statement.text = lode_diagnose_say(d, "%s takes %.0f%% of the run time, %s below %s.", title,
-                                             100 * share, lode_diagnose_mostly(&path), holder);
-    lode_diagnose_set_command(lode_diagnose_add_evidence(&draft,
-                                                         lode_diagnose_say(d, "%s > %s: %.0f%% of it", holder,
-                                                                           entry, 100 * path.share),
-                                                         path.share, "share"),
-                              words);
+    lode_diagnose_set_text(d, &draft, "%s takes %.0f%% of the run time, %s below %s.", title, 100 * share,
+                           lode_diagnose_mostly(&path), holder);
+    lode_diagnose_show(d, &draft, path.share, "share", "%s > %s: %.0f%% of it", holder, entry,
+                       100 * path.share);
+    LODE_SET_COMMAND(&draft, "tree", "--callers", entry);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

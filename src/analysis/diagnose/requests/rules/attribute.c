@@ -199,31 +199,24 @@ static lode_status say(struct lode_diagnosis *d, const struct cause *causes, siz
     const char *where = cause->entries == 1
                             ? lode_diagnose_request_method(d, cause->first->function)
                             : lode_diagnose_say(d, "%" PRIu32 " entry points", cause->entries);
-    const char *words[] = {"search", condition_of(d, cause), "--sort=duration", NULL};
     lode_diagnose_set_gain_within(&draft, cause->gain.value, cause->gain.low, cause->gain.high);
-    draft.statement.text = lode_diagnose_say(
-        d,
+    lode_diagnose_set_text(
+        d, &draft,
         "%" PRIu64 " of %" PRIu64 " slow requests of %s have %s=%s; of all their requests, %" PRIu64
         " of %" PRIu64 " have it.",
         cause->slow_with, cause->slow, where, cause->key, cause->value, cause->all_with, cause->all);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d,
-                              "by chance: p = %.2g, adjusted for all values of all attributes; these "
-                              "take %.1f%% of the time beyond the usual",
-                              cause->p, 100 * cause->gain.value),
-            cause->p, "probability"),
-        words);
+    lode_diagnose_show(d, &draft, cause->p, "probability",
+                       "by chance: p = %.2g, adjusted for all values of all attributes; these "
+                       "take %.1f%% of the time beyond the usual",
+                       cause->p, 100 * cause->gain.value);
+    LODE_SET_COMMAND(&draft, "search", condition_of(d, cause), "--sort=duration");
     for (size_t i = 1; i < count && i <= ALSO_SHOWN; i++)
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%" PRIu64 " of %" PRIu64 " also have %s=%s",
-                                                     causes[i].slow_with, causes[i].slow, causes[i].key,
-                                                     causes[i].value),
-                                   (double)causes[i].slow_with, "requests");
+        lode_diagnose_show(d, &draft, (double)causes[i].slow_with, "requests",
+                           "%" PRIu64 " of %" PRIu64 " also have %s=%s", causes[i].slow_with, causes[i].slow,
+                           causes[i].key, causes[i].value);
     const struct draft *slow = lode_diagnose_find_statement(d, "slow-method");
     if (slow && cause->gain.value >= EXPLAINED * slow->statement.gain)
-        lode_diagnose_add_explains(&draft, "slow-method");
+        LODE_ADD_EXPLAINS(&draft, "slow-method");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

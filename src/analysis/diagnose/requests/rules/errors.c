@@ -79,34 +79,26 @@ static lode_status run_burst(struct lode_diagnosis *d, lode_error *error)
     double rest = facts->count - best.requests, others = failures - best.failures;
     struct draft draft = {
         .statement = {.id = "error-burst", .confidence = LODE_SURE, .from = best.from, .to = best.to}};
-    const char *words[] = {
-        "search", "--errors",
-        lode_diagnose_request_option(d, "from", lode_diagnose_request_moment(d, best.from)),
-        lode_diagnose_request_option(d, "to", lode_diagnose_request_moment(d, best.to + 1000)), NULL};
-    draft.statement.text = lode_diagnose_say(
-        d, "%" PRIu32 " of %" PRIu32 " failed requests fall into %s of %s, %s after the begin.",
+    lode_diagnose_set_text(
+        d, &draft, "%" PRIu32 " of %" PRIu32 " failed requests fall into %s of %s, %s after the begin.",
         best.failures, failures, lode_diagnose_request_time(d, fmax(STAMP, (double)(best.to - best.from))),
         lode_diagnose_request_time(d, (double)(facts->last - facts->first)),
         lode_diagnose_request_time(d, (double)(best.from - facts->origin)));
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d,
-                                                     "%.1f%% of the %" PRIu32
-                                                     " requests in this time fail, %.2g%% "
-                                                     "of the others",
-                                                     100.0 * best.failures / best.requests, best.requests,
-                                                     rest > 0 ? 100 * others / rest : 0),
-                                   (double)best.failures / best.requests, "share"),
-        words);
-    lode_diagnose_add_evidence(&draft,
-                               lode_diagnose_say(d, "by chance: p = %.2g, adjusted for all periods", best.p),
-                               best.p, "probability");
+    lode_diagnose_show(d, &draft, (double)best.failures / best.requests, "share",
+                       "%.1f%% of the %" PRIu32 " requests in this time fail, %.2g%% "
+                       "of the others",
+                       100.0 * best.failures / best.requests, best.requests,
+                       rest > 0 ? 100 * others / rest : 0);
+    LODE_SET_COMMAND(&draft, "search", "--errors",
+                     lode_diagnose_request_option(d, "from", lode_diagnose_request_moment(d, best.from)),
+                     lode_diagnose_request_option(d, "to", lode_diagnose_request_moment(d, best.to + 1000)));
+    lode_diagnose_show(d, &draft, best.p, "probability", "by chance: p = %.2g, adjusted for all periods",
+                       best.p);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
 static lode_status run_rate(struct lode_diagnosis *d, lode_error *error)
 {
-    static const char *const words[] = {"search", "--errors", NULL};
     const struct request_facts *facts = d->requests;
     double requests = 0, failures = 0;
     for (uint32_t i = 0; i < facts->count; i++) {
@@ -120,14 +112,11 @@ static lode_status run_rate(struct lode_diagnosis *d, lode_error *error)
     if (rate.low <= RATE_MIN)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "error-rate", .confidence = LODE_SURE}};
-    draft.statement.text = lode_diagnose_say(d, "%.0f of %.0f requests fail%s.", failures, requests,
-                                             facts->has_burst ? " outside of that time" : "");
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%.1f%% (95%% interval: %.1f to %.1f%%)",
-                                                     100 * rate.value, 100 * rate.low, 100 * rate.high),
-                                   rate.value, "share"),
-        words);
+    lode_diagnose_set_text(d, &draft, "%.0f of %.0f requests fail%s.", failures, requests,
+                           facts->has_burst ? " outside of that time" : "");
+    lode_diagnose_show(d, &draft, rate.value, "share", "%.1f%% (95%% interval: %.1f to %.1f%%)",
+                       100 * rate.value, 100 * rate.low, 100 * rate.high);
+    LODE_SET_COMMAND(&draft, "search", "--errors");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -43,23 +43,19 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "gap", .confidence = LODE_SURE}};
     const char *name = lode_diagnose_request_method(d, entry->function);
-    const char *words[] = {"tree", lode_diagnose_request_option(d, "focus", name), "--depth=2", NULL};
     draft.statement.function = name;
     bool is_most = own > MOSTLY * part.sum;
-    draft.statement.text = lode_diagnose_say(
-        d,
+    lode_diagnose_set_text(
+        d, &draft,
         "%.0f%% of the time of all requests is in the outermost methods themselves, %s %s: %s what "
         "is not recorded.",
         100 * share.value, is_most ? "mostly" : "the largest part in", name,
         is_most ? "it waits, or calls" : "they wait, or call");
     draft.statement.advice =
         is_most ? "Try to record more methods below it." : "Try to record more methods below them.";
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(&draft,
-                                   lode_diagnose_say(d, "%.1f%% (95%% interval: %.1f to %.1f%%)",
-                                                     100 * share.value, 100 * share.low, 100 * share.high),
-                                   share.value, "share"),
-        words);
+    lode_diagnose_show(d, &draft, share.value, "share", "%.1f%% (95%% interval: %.1f to %.1f%%)",
+                       100 * share.value, 100 * share.low, 100 * share.high);
+    LODE_SET_COMMAND(&draft, "tree", lode_diagnose_request_option(d, "focus", name), "--depth=2");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -91,7 +91,6 @@ static bool explains_slow(const struct request_facts *facts, uint32_t crowd)
 
 static lode_status say(struct lode_diagnosis *d, double r, double low, double *scratch, lode_error *error)
 {
-    static const char *const words[] = {"search", "--density", NULL};
     const struct request_facts *facts = d->requests;
     uint32_t crowd = find_crowd(facts, scratch);
     double few = crowd > 0 ? duration_with(facts, 0, crowd - 1, scratch) : 0;
@@ -101,20 +100,16 @@ static lode_status say(struct lode_diagnosis *d, double r, double low, double *s
         few > 0 ? lode_diagnose_say(d, ": %.3g times as long if %" PRIu32 " or more are, as they begin",
                                     many / few, crowd)
                 : "";
-    draft.statement.text = lode_diagnose_say(
-        d, "Requests take longer when more are in flight%s. They likely wait for each other.", times);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d,
-                              "rank correlation of duration and requests in flight: %.2f "
-                              "(at least %.2f)",
-                              r, low),
-            r, "correlation"),
-        words);
-    lode_diagnose_add_explains(&draft, "gap");
+    lode_diagnose_set_text(
+        d, &draft, "Requests take longer when more are in flight%s. They likely wait for each other.", times);
+    lode_diagnose_show(d, &draft, r, "correlation",
+                       "rank correlation of duration and requests in flight: %.2f "
+                       "(at least %.2f)",
+                       r, low);
+    LODE_SET_COMMAND(&draft, "search", "--density");
+    LODE_ADD_EXPLAINS(&draft, "gap");
     if (explains_slow(facts, crowd))
-        lode_diagnose_add_explains(&draft, "slow-method");
+        LODE_ADD_EXPLAINS(&draft, "slow-method");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 

@@ -147,7 +147,7 @@ static void explain_slow(struct lode_diagnosis *d, struct draft *draft, const ch
     const struct draft *slow = lode_diagnose_find_statement(d, "slow-method");
     if (slow &&
         (strcmp(slow->statement.function, method) == 0 || strcmp(slow->statement.function, caller) == 0))
-        lode_diagnose_add_explains(draft, "slow-method");
+        LODE_ADD_EXPLAINS(draft, "slow-method");
 }
 
 /* The method that repeats a call. */
@@ -166,24 +166,16 @@ static lode_status say(struct lode_diagnosis *d, const struct found *found, stru
         lode_diagnose_request_method(d, lode_diagnose_request_function(d, found->key->function));
     const char *caller =
         lode_diagnose_request_method(d, lode_diagnose_request_function(d, found->key->caller));
-    const char *words[] = {"search", lode_diagnose_request_option(d, "method", name), "--sort=calls", NULL};
-    const char *tree[] = {"tree", lode_diagnose_request_option(d, "callers", name), NULL};
     lode_diagnose_set_gain_within(draft, found->gain.value, found->gain.low, found->gain.high);
     draft->statement.function = name;
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            draft,
-            lode_diagnose_say(d, "%" PRIu64 " calls in %" PRIu64 " of %" PRIu32 " requests", found->calls,
-                              found->requests, d->requests->count),
-            (double)found->calls, "calls"),
-        words);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(draft,
-                                   lode_diagnose_say(d, "%s of the %s that all requests take",
-                                                     lode_diagnose_request_time(d, found->time),
-                                                     lode_diagnose_request_time(d, d->requests->total)),
-                                   found->time / 1e9, "seconds"),
-        tree);
+    lode_diagnose_show(d, draft, (double)found->calls, "calls",
+                       "%" PRIu64 " calls in %" PRIu64 " of %" PRIu32 " requests", found->calls,
+                       found->requests, d->requests->count);
+    LODE_SET_COMMAND(draft, "search", lode_diagnose_request_option(d, "method", name), "--sort=calls");
+    lode_diagnose_show(d, draft, found->time / 1e9, "seconds", "%s of the %s that all requests take",
+                       lode_diagnose_request_time(d, found->time),
+                       lode_diagnose_request_time(d, d->requests->total));
+    LODE_SET_COMMAND(draft, "tree", lode_diagnose_request_option(d, "callers", name));
     explain_slow(d, draft, name, caller);
     return lode_diagnose_add_statement(d, draft, error);
 }
@@ -216,8 +208,8 @@ static lode_status say_method(struct lode_diagnosis *d, lode_error *error)
     if (found.key == NULL || is_known)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "n-plus-one", .confidence = LODE_POSSIBLE}};
-    draft.statement.text = lode_diagnose_say(
-        d, "%s calls %s %.3g times a request.", caller_of(d, &found),
+    lode_diagnose_set_text(
+        d, &draft, "%s calls %s %.3g times a request.", caller_of(d, &found),
         lode_diagnose_request_method(d, lode_diagnose_request_function(d, found.key->function)),
         times_of(&found));
     return say(d, &found, &draft, error);
@@ -230,9 +222,8 @@ static lode_status run_n_plus_one(struct lode_diagnosis *d, lode_error *error)
     if (found.key == NULL)
         return say_method(d, error);
     struct draft draft = {.statement = {.id = "n-plus-one", .confidence = LODE_LIKELY}};
-    draft.statement.text =
-        lode_diagnose_say(d, "%s runs one statement %.3g times a request: %s", caller_of(d, &found),
-                          times_of(&found), shortened(d, text_of(d->requests, found.key)));
+    lode_diagnose_set_text(d, &draft, "%s runs one statement %.3g times a request: %s", caller_of(d, &found),
+                           times_of(&found), shortened(d, text_of(d->requests, found.key)));
     draft.statement.advice = "Try one statement for all rows: a join, a list of keys, or a batch.";
     return say(d, &found, &draft, error);
 }
@@ -244,9 +235,9 @@ static lode_status run_identical(struct lode_diagnosis *d, lode_error *error)
     if (found.key == NULL)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "identical-calls", .confidence = LODE_LIKELY}};
-    draft.statement.text = lode_diagnose_say(
-        d, "%s runs the same statement with the same values %.3g times a request: %s", caller_of(d, &found),
-        times_of(&found), shortened(d, text_of(d->requests, found.key)));
+    lode_diagnose_set_text(
+        d, &draft, "%s runs the same statement with the same values %.3g times a request: %s",
+        caller_of(d, &found), times_of(&found), shortened(d, text_of(d->requests, found.key)));
     draft.statement.advice = "Try to keep the result for the rest of the request.";
     return say(d, &found, &draft, error);
 }
@@ -258,8 +249,8 @@ static lode_status run_retries(struct lode_diagnosis *d, lode_error *error)
     if (found.key == NULL)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "retries", .confidence = LODE_SURE}};
-    draft.statement.text = lode_diagnose_say(
-        d,
+    lode_diagnose_set_text(
+        d, &draft,
         "%s calls %s again after an error, %.3g times in each of %" PRIu64 " requests; up to the last try it "
         "takes %.0f%% of the time of all requests.",
         caller_of(d, &found),

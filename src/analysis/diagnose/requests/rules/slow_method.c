@@ -165,33 +165,26 @@ static lode_status say(struct lode_diagnosis *d, const struct cause *cause, lode
     const char *more =
         cause->entries == 1 ? "" : lode_diagnose_say(d, " (and of %" PRIu32 " more)", cause->entries - 1);
     bool is_entry = contrast->method == entry->function;
-    const char *words[] = {
-        "search", lode_diagnose_request_option(d, "method", inner),
-        lode_diagnose_request_option(d, "min-duration", lode_diagnose_request_duration(d, cause->limit)),
-        "--sort=duration", NULL};
-    const char *tree[] = {"tree", lode_diagnose_request_option(d, "callers", inner), NULL};
     lode_diagnose_set_gain_within(&draft, cause->gain.value, cause->gain.low, cause->gain.high);
     draft.statement.function = inner;
-    draft.statement.text = lode_diagnose_say(
-        d,
-        "%" PRIu32 " of %" PRIu32 " requests of %s%s are slow: over %s, median %s. %.0f%% of the "
-        "difference is in %s: %s.",
-        cause->slow, cause->count, name, more, lode_diagnose_request_time(d, entry->limit),
-        lode_diagnose_request_time(d, entry->median), 100 * contrast->part, is_entry ? "the method" : inner,
-        describe(d, contrast, is_entry));
-    lode_diagnose_set_command(lode_diagnose_add_evidence(&draft, describe_times(d, contrast, inner),
-                                                         (contrast->slow_own - contrast->other_own) / 1e9,
-                                                         "seconds"),
-                              words);
-    lode_diagnose_set_command(
-        lode_diagnose_add_evidence(
-            &draft,
-            lode_diagnose_say(d,
-                              "beyond the usual, slow requests take %.1f%% of the time of "
-                              "all requests",
-                              100 * cause->gain.value),
-            cause->gain.value, "share"),
-        tree);
+    lode_diagnose_set_text(d, &draft,
+                           "%" PRIu32 " of %" PRIu32
+                           " requests of %s%s are slow: over %s, median %s. %.0f%% of the "
+                           "difference is in %s: %s.",
+                           cause->slow, cause->count, name, more, lode_diagnose_request_time(d, entry->limit),
+                           lode_diagnose_request_time(d, entry->median), 100 * contrast->part,
+                           is_entry ? "the method" : inner, describe(d, contrast, is_entry));
+    lode_diagnose_show(d, &draft, (contrast->slow_own - contrast->other_own) / 1e9, "seconds", "%s",
+                       describe_times(d, contrast, inner));
+    LODE_SET_COMMAND(
+        &draft, "search", lode_diagnose_request_option(d, "method", inner),
+        lode_diagnose_request_option(d, "min-duration", lode_diagnose_request_duration(d, cause->limit)),
+        "--sort=duration");
+    lode_diagnose_show(d, &draft, cause->gain.value, "share",
+                       "beyond the usual, slow requests take %.1f%% of the time of "
+                       "all requests",
+                       100 * cause->gain.value);
+    LODE_SET_COMMAND(&draft, "tree", lode_diagnose_request_option(d, "callers", inner));
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
