@@ -3,10 +3,11 @@
 """
 Prints the names of the tests of a build folder that a step of CI runs, and says on stderr how many they are.
 
-  choose_tests.py BUILD [--suite NAME]... [--not-suite NAME]... [--not-test NAME]... [--part K/N SUITES] [--keep NAME]...
+  choose_tests.py BUILD [--suite NAME]... [--not-suite NAME]... [--not-test NAME]... [--part K/N SUITES] [--keep NAME]... [--shard K/N]
 
 --suite selects the tests of suites, --not-suite and --not-test leave out what they name. With --part, the scripts of SUITES (names with
-commas between them) are left out, but for the K-th of N parts of them and those that --keep names.
+commas between them) are left out, but for the K-th of N parts of them and those that --keep names. --shard chooses the K-th of N parts of
+what is left, scripts or not.
 """
 
 import argparse
@@ -37,10 +38,14 @@ def choose(tests, options):
         tests = [test for test in tests if suites(test) & set(options.suite)]
     tests = [test for test in tests if not suites(test) & set(options.not_suite) and test["name"] not in options.not_test]
     without = left_out(tests, *options.part) - set(options.keep) if options.part else ()
-    return [test for test in tests if test["name"] not in without]
+    tests = [test for test in tests if test["name"] not in without]
+    shard, shards = map(int, options.shard.split("/"))
+    # Meson runs all tests of a name.
+    names = list(dict.fromkeys(test["name"] for test in tests))[shard - 1::shards]
+    return [test for test in tests if test["name"] in set(names)]
 
 
-def main():
+def parse(arguments):
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--suite", action="append", default=[])
@@ -48,7 +53,12 @@ def main():
     parser.add_argument("--not-test", action="append", default=[])
     parser.add_argument("--part", nargs=2)
     parser.add_argument("--keep", action="append", default=[])
-    options = parser.parse_args()
+    parser.add_argument("--shard", default="1/1")
+    return parser.parse_args(arguments)
+
+
+def main():
+    options = parse(sys.argv[1:])
     introspected = subprocess.run(["meson", "introspect", "--tests", options.build], check=True, stdout=subprocess.PIPE)
     tests = json.loads(introspected.stdout)
     chosen = choose(tests, options)

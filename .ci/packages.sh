@@ -27,8 +27,10 @@ packages=(
     uftrace                                                        # recordings are made and read by it
     gcc-s390x-linux-gnu g++-s390x-linux-gnu qemu-user              # a big-endian machine
     abigail-tools                                                  # the public interface against its baseline
+    cmark-gfm                                                      # the manual as HTML
     man-db groff-base                                              # the manual pages can be read
     dpkg-dev debhelper dh-python chrpath lintian mmdebstrap        # Debian packages, and roots to try them in
+    faketime                                                       # builds of another day are byte-identical
     gzip ca-certificates jq                                         # jq: the tutorial uses it
 )
 missing=()

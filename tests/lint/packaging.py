@@ -21,7 +21,7 @@ from tap import Tap  # noqa: E402
 
 MESONS_OWN = {"b_pie", "c_args", "c_link_args", "default_library", "pkgconfig.relocatable", "prefer_static"}
 SCRIPTS = ("packaging/tarball.sh", "packaging/conda/build.sh", "debian/tests/program", "debian/tests/documents", "debian/tests/library",
-           "debian/tests/mpi", ".ci/debian.sh", ".ci/tarball.sh", ".ci/roots.sh", ".ci/defaults.sh", ".ci/install.sh")
+           "debian/tests/mpi", ".ci/debian.sh", ".ci/tarball.sh", ".ci/roots.sh", ".ci/defaults.sh", ".ci/reproducible.sh", ".ci/install.sh")
 
 
 def read(name):

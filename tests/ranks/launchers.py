@@ -6,7 +6,7 @@ Usage: launchers.py --lode PROGRAM
 
 With each MPI's mpirun: the plug-in is missing, the plug-in is that of the other MPI, ranks inside the process are asked for as well. One
 task needs no plug-in, and tasks that are told to be on their own report their own errors. Slurm is in slurm.py, others in
-tests/cli/test_launcher.c.
+tests/unit/cli/test_launcher.c.
 """
 
 import os

@@ -16,8 +16,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import cli
-import findings
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+
+import cli  # noqa: E402
+import findings  # noqa: E402
 
 # Variables that would give labels.
 SIGNS = ("GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL", "BUILDKITE", "CIRCLECI", "TF_BUILD", "SLURM_JOB_ID")

@@ -3,7 +3,7 @@
 """
 What may be in the place of a file that a store names or consists of: a pipe, a device, links out of the store and to /proc, a directory, a
 file that is larger than the disk. `lode source`, `export`, `merge`, `slice` and `view` end, take nothing from outside, and say what they did
-not read. tests/cli/links.py and companions.py do the same for `convert` and `build`, with all files and more kinds.
+not read. links.py and companions.py do the same for `convert` and `build`, with all files and more kinds.
 
 Usage: hostile_paths.py --lode PROGRAM
 """
@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / name) for name in ("tools", "view")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / name) for name in ("tools", "view")]
 
 from companions import contents, fill, list_sources, make_device, make_large  # noqa: E402
 from serving import Server, has_plugin  # noqa: E402

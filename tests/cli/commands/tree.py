@@ -4,8 +4,11 @@
 
 import sys
 import tempfile
+from pathlib import Path
 
-import cli
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+
+import cli  # noqa: E402
 
 MODES = ([], ["--bottom-up"], ["--lines"])
 

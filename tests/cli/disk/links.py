@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from made_measurements import MAIN_THREAD, NODE, PRIMARY, THREAD, Measured, Node  # noqa: E402
 from tap import Tap  # noqa: E402

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-How long the server of `lode view` takes: view_server.py --lode PROGRAM [--profiles N] [--contexts N] [--store DIRECTORY].
+How long the server of `lode view` takes: server.py --lode PROGRAM [--profiles N] [--contexts N] [--store DIRECTORY].
 Prints milliseconds, the least of several: until it listens, until a store is open, the first answer of each command, an
 answer from other options with the same costs, and one that is cached. And the memory of the server.
 """
@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "view"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "view"))
 
 from serving import Server  # noqa: E402
 

@@ -11,8 +11,11 @@ import json
 import re
 import sys
 from typing import NamedTuple
+from pathlib import Path
 
-import cli
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+
+import cli  # noqa: E402
 
 STORE = "master"
 TICK = 65536  # nanoseconds

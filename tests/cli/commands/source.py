@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "answers"))
+ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "tests" / name) for name in ("answers", "cli")]
 
 import cli  # noqa: E402
 import db_nasty as nasty  # noqa: E402

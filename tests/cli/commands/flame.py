@@ -15,7 +15,9 @@ import xml.etree.ElementTree as tree
 from html.parser import HTMLParser
 from pathlib import Path
 
-import cli
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+
+import cli  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
 RECORDINGS = ("autoargs", "mt", "exc", "forkexec")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-What each request of the page costs the server of `lode view`: view_scale.py --lode PROGRAM STORE [--memory SIZE] [--only TEXT].
+What each request of the page costs the server of `lode view`: scale.py --lode PROGRAM STORE [--memory SIZE] [--only TEXT].
 
 For each request of each view, in the order in which a reader comes to them: processor time and wall-clock time in
 milliseconds of the first answer, of a later answer that needs the same data in another order or part, and of the same answer
@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "view"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "view"))
 
 from serving import Server  # noqa: E402
 

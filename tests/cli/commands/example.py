@@ -12,10 +12,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-import cli
+sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
+
+import cli  # noqa: E402
 
 STORES = ("solver", "thumbs", "shop")
-SUMS = Path(__file__).parent / "golden" / "example.sums"
+SUMS = Path(__file__).resolve().parents[1] / "golden" / "example.sums"
 
 
 def make(program, folder, *options, **more):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The memory of `lode view` over many requests: view_memory.py --lode PROGRAM [--requests N] [--memory SIZE] [--store DIRECTORY].
+The memory of `lode view` over many requests: memory.py --lode PROGRAM [--requests N] [--memory SIZE] [--store DIRECTORY].
 Two clients ask for all that the page asks for, with other options each time, so that no answer is known already. Prints the memory of
 the server as it grows, and fails if it grows by more than a tenth of --memory after the first tenth of the requests.
 """
@@ -15,7 +15,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "view"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "view"))
 
 from serving import Server  # noqa: E402
 
