@@ -44,7 +44,7 @@ if setarch -R true 2>/dev/null; then
     wrapper=(setarch -R)
 fi
 command=(env LODE_SHARE="${LODE_SHARE:-1/1}" LODE_SHARE_FAULTS="${LODE_SHARE_FAULTS:-${LODE_SHARE:-1/1}}" LODE_CI_COSTS="$folder/costs"
-    "${wrapper[@]}" meson test -C "$folder" --print-errorlogs --wrapper "bash $ci/cost.sh" "$@")
+    "${wrapper[@]}" meson test -C "$folder" --setup all --print-errorlogs --wrapper "bash $ci/cost.sh" "$@")
 # For again.py.
 printf '%q ' "${command[@]}" >"$folder/test-command"
 "${command[@]}" "${names[@]}"

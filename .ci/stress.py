@@ -27,7 +27,7 @@ def busy():
 
 
 def run_test(build, name, log):
-    command = ["meson", "test", "-C", build, "--no-rebuild", "--timeout-multiplier", "20", "--logbase", log, name]
+    command = ["meson", "test", "-C", build, "--setup", "all", "--no-rebuild", "--timeout-multiplier", "20", "--logbase", log, name]
     return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 

@@ -7,7 +7,6 @@ nothing, exchanged sides change signs only, and own differences add up. Needs Py
 
 import argparse
 import math
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -16,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
+import corpora  # noqa: E402
 import db_reference  # noqa: E402
 import compare_reference as reference  # noqa: E402
 import lodejson  # noqa: E402
@@ -28,6 +28,7 @@ try:
 except ImportError:  # no PyYAML, or one without libyaml
     expected = None
 
+OWN_PAIRS = (("made-old", "made-new"), ("made-new", "made-old"), ("made-ranks", "made-statistics"), ("made-small", "made-ranks"), ("example-solver", "made-openmp"))
 PAIRS = [("toolkit-loops-cputime-t-v0", "toolkit-loops-cputime-t-v5"), ("toolkit-loops-cputime-t-v3", "toolkit-loops-cputime-t-v4"),
          ("toolkit-loops-perf-v0", "toolkit-loops-perf-v5"), ("toolkit-recursion-cuda-nvidiapc-t-v0", "toolkit-recursion-cuda-nvidiapc-t-v4"),
          ("viewer-loop-fork-cycles-v0", "viewer-loop-fork-cycles-v1"),
@@ -266,14 +267,13 @@ def main():
     parser.add_argument("--share", type=int, default=1, help="ask about every so manieth metric")
     options = parser.parse_args()
     tap = Tap()
-    corpus = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT")
-                  or ROOT.parent / "shared" / "corpus") / "hpctoolkit"
+    corpus = corpora.root() / "hpctoolkit"
     present = sorted(path.name for path in (corpus / "final").glob("*") if (path / "cct.db").exists())
     if expected is None or not present:
         tap.skip("comparisons of databases", "there is no corpus" if expected else "this Python has no yaml with libyaml")
         return tap.finish()
     program = Program(options.lode, corpus, tap)
-    for names in PAIRS:
+    for names in OWN_PAIRS if corpora.is_own() else PAIRS:
         metrics = metrics_of(program, names)
         for metric in metrics[::options.share] or metrics[:1]:
             for by in BY:

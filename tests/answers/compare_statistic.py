@@ -9,7 +9,6 @@ and the corpus.
 import argparse
 import json
 import math
-import os
 import statistics
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
+import corpora  # noqa: E402
 import compare_reference as reference  # noqa: E402
 import db_nasty as nasty  # noqa: E402
 import db_write  # noqa: E402
@@ -158,7 +158,7 @@ def check_gate(tap, lode, title, paths, dbs, metric, folder):
 
 
 def check_corpus(tap, counts, lode, share):
-    corpus = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus") / "hpctoolkit"
+    corpus = corpora.root() / "hpctoolkit"
     if expected is None or not (corpus / "final").is_dir():
         tap.skip("pairs of the corpus", "there is no corpus" if expected else "this Python has no yaml with libyaml")
         return

@@ -208,9 +208,8 @@ def main():
     parser.add_argument("names", nargs="*", help="databases; all if none is named")
     options = parser.parse_args()
     tap = Tap()
-    corpus = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT")
-                  or ROOT.parent / "shared" / "corpus") / "hpctoolkit"
-    present = sorted(path.name[:-len(SUFFIX)] for path in (corpus / "expected").glob("*" + SUFFIX))
+    corpus = corpora.root() / "hpctoolkit"
+    present = [path.name[:-len(SUFFIX)] for path in corpora.expected(corpus)]
     present += sorted(f"{draft}/{path.name}" for draft in DRAFTS for path in corpora.stores(corpus / draft))
     if expected is None or not present:
         tap.skip("answers on all databases", "there is no corpus" if expected else "this Python has no yaml with libyaml")

@@ -2,17 +2,19 @@
 """What tests of imported profiles share: the corpus, the program, and rows of `lode top` by name."""
 
 import json
-import os
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
+
+import corpora  # noqa: E402
 CLOSE = 1e-9
 
 
 def corpus():
-    given = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus"
-    return Path(given)
+    return corpora.root()
 
 
 def run(lode, *words):

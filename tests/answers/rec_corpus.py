@@ -13,6 +13,7 @@ import resolve
 import rec_uftrace as uftrace
 
 import cli
+import corpora
 import corpus_files
 import reader
 
@@ -137,7 +138,7 @@ def flames(program):
         results.append(compare.flame(ask(program, "flame", recording, *compare.flame_words(), "--merge-recursion"), recording.tracks, merged=True))
         boxes += sum(count for count, _ in results)
         report(program, recording, f"flame graphs in {len(results)} ways", results)
-    program.check(boxes > 5000, f"{boxes} boxes are compared")
+    program.check(boxes > (1000 if corpora.is_own() else 5000), f"{boxes} boxes are compared")
 
 
 def filtered_trees(program):
@@ -168,7 +169,8 @@ def filtered_trees(program):
                         compare.tree(ask(program, "tree", recording, "--min-percent", "0", *running, off_cpu="left out"), part),
                         compare.flame(ask(program, "flame", recording, *compare.flame_words(), *running, off_cpu="left out"), part)]
         report(program, recording, "filtered trees, and no off-CPU time", results)
-    program.check(off > 0, f"the recordings have off-CPU time: {off} times")
+    if not corpora.is_own():  # of those that have some, only the dump of uftrace is kept
+        program.check(off > 0, f"the recordings have off-CPU time: {off} times")
 
 
 def tasks(program):

@@ -8,7 +8,6 @@ equal time in a cell another one may show. And the answer does not depend on the
 
 import argparse
 import json
-import os
 import re
 import subprocess
 import sys
@@ -119,8 +118,8 @@ def main():
     parser.add_argument("--lode", required=True, help="the program to test")
     options = parser.parse_args()
     tap = Tap()
-    corpus = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus")
-    stores = sorted(corpus.glob("uftrace/recorded/*/uftrace.data")) + corpora.stores(corpus / "zorka" / "stores")
+    corpus = corpora.root()
+    stores = [path / "uftrace.data" for path in corpora.stores(corpus / "uftrace" / "recorded")] + corpora.stores(corpus / "zorka" / "stores")
     if not stores:
         tap.skip("traces of recordings", "there is no corpus")
         return tap.finish()

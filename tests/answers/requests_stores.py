@@ -8,7 +8,6 @@ or weak: of little use); --update adds new ones with "?", which fails. Damage an
 import argparse
 import json
 import math
-import os
 import shutil
 import subprocess
 import sys
@@ -66,7 +65,7 @@ def read_verdicts():
 
 
 def judge_corpus(tap, lode, update):
-    corpus = Path(os.environ.get("LODE_CORPUS", ROOT.parent / "shared" / "corpus")) / "zorka" / "stores"
+    corpus = corpora.root() / "zorka" / "stores"
     stores = corpora.stores(corpus)
     if not stores:
         tap.skip("real stores", "no corpus")

@@ -9,7 +9,6 @@ a walk over all nodes finds. Needs PyYAML with libyaml, and the corpus.
 import argparse
 import json
 import math
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
+import corpora  # noqa: E402
 import compare_reference as reference  # noqa: E402
 from db_model import Cost, Database  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -94,8 +94,7 @@ def main():
     parser.add_argument("--shown", required=True, help="tests/compare/shown")
     options = parser.parse_args()
     tap = Tap()
-    corpus = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT")
-                  or ROOT.parent / "shared" / "corpus") / "hpctoolkit"
+    corpus = corpora.root() / "hpctoolkit"
     if expected is None or not (corpus / "final").is_dir():
         tap.skip("scaling losses", "there is no corpus" if expected else "this Python has no yaml with libyaml")
         return tap.finish()

@@ -3,7 +3,6 @@
 
 import argparse
 import hashlib
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -65,7 +64,7 @@ def parse_arguments(description, **more):
 
 
 def corpus_root():
-    return Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus")
+    return corpora.root()
 
 
 def corpus_stores():
@@ -76,7 +75,7 @@ def corpus_stores():
 def corpus_recordings():
     """The recordings of the corpus by name; none without one."""
     root = corpus_root()
-    recorded = {path.parent.name: path for path in sorted((root / "uftrace" / "recorded").glob("*/uftrace.data"))}
+    recorded = {path.name: path / "uftrace.data" for path in corpora.stores(root / "uftrace" / "recorded")}
     handmade = {f"handmade {path.name}": path for path in corpora.stores(root / "uftrace" / "handmade")}
     return {**recorded, **handmade}
 

@@ -9,7 +9,6 @@ Needs the corpus.
 import argparse
 import hashlib
 import json
-import os
 import random
 import shutil
 import subprocess
@@ -20,13 +19,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools")]
 
+import corpora  # noqa: E402
 from tap import Tap  # noqa: E402
 
 MUTATIONS = 40
 
 
 def corpus():
-    return Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus")
+    return corpora.root()
 
 
 class Builder:

@@ -14,6 +14,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from pathlib import Path
+
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "tools"))
+
+import corpora  # noqa: E402
 
 CORPORA = ["database", "draft", "recording", "traces"]
 # Small ones: what a mutation does to them shows as well, and costs less.
@@ -126,12 +131,11 @@ def main():
     parser.add_argument("--scratch", default="/dev/shm" if os.path.isdir("/dev/shm") else None)
     parser.add_argument("--keep", help="where inputs go that something did not stand (default: a new directory)")
     options = parser.parse_args()
-    folder = os.environ.get("LODE_CORPUS", os.environ.get("LODE_CORPUS_DEFAULT", "")) or os.path.join(
-        os.path.dirname(os.path.abspath(__file__)), "../../../shared/corpus")
-    corpora = options.corpus or CORPORA
-    print("1..%d" % len(corpora))
+    folder = str(corpora.root())
+    wanted = options.corpus or CORPORA
+    print("1..%d" % len(wanted))
     if not os.path.isdir(folder):
-        for number, corpus in enumerate(corpora, 1):
+        for number, corpus in enumerate(wanted, 1):
             print("ok %d - %s # SKIP no corpus" % (number, corpus))
         return 0
     options.keep = os.path.abspath(options.keep or tempfile.mkdtemp(prefix="lode-campaign-kept-"))
@@ -139,7 +143,7 @@ def main():
     options.campaign = os.path.abspath(options.campaign)
     is_bad = False
     with tempfile.TemporaryDirectory(prefix="lode-campaign-sources-") as made:
-        for number, corpus in enumerate(corpora, 1):
+        for number, corpus in enumerate(wanted, 1):
             begin = time.time()
             total, found, most = run(options, corpus, sources(corpus, os.path.abspath(folder), options.lode, made))
             bad = [finding for finding in found if finding[0] != "doubt"]

@@ -20,6 +20,10 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "tools"))
+
+import corpora  # noqa: E402
+
 SECONDS = 120
 TOP = ["--limit", "0"]
 SQL = {"database": "select * from metric, (select count(*), total(exclusive) from cost)", "recording": "select function, count(*), sum(duration_ns) from call group by 1 order by 1"}
@@ -242,8 +246,7 @@ def main():
     parser.add_argument("--without-corpus", action="store_true", help="only stores that the program makes")
     options = parser.parse_args()
     options.lode = os.path.abspath(options.lode)
-    named = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT")
-    options.corpus = Path(named).resolve() if named and not options.without_corpus and Path(named).is_dir() else None
+    options.corpus = None if options.without_corpus else corpora.root()
     kinds, is_bad = options.kind or [kind for kind in COMMANDS if options.corpus or kind != "measurements"], False
     print(f"1..{len(kinds)}", flush=True)
     with tempfile.TemporaryDirectory(prefix="lode-silent-") as folder:

@@ -46,6 +46,7 @@ class Copy:
 
 
 def context_with_a_damaged_cct(program):
+    program.need_larger()
     found = program.run("context", INLINE, "inlined_function", cwd=corpus(program))
     program.check(found.status == 1 and "a single value: 4,273,192,361" in found.out
                   and "cct.db differs from the summary" in found.err and findings.without(found.err).count("\n") == 1,
@@ -58,6 +59,7 @@ def context_with_a_damaged_cct(program):
 
 def context_with_other_values(program):
     """One number changed in cct.db: the answer is that of the profiles. In profile.db too: it is said that nothing agrees."""
+    program.need_larger()
     with Copy(program) as copy:
         sound = copy.run(program, "context", "--all", "--json", "db", "main")
         copy.replace("cct.db", 1.210259, 7.0)
@@ -76,6 +78,7 @@ def context_with_other_values(program):
 
 
 def convert_says_what_is_wrong(program):
+    program.need_larger()
     with Copy(program) as copy:
         sound = copy.run(program, "convert", "db", "-o", "sound")
         program.check((sound.status, sound.out, sound.err) == (0, "", ""), "convert: nothing is said of a sound database",
@@ -98,6 +101,7 @@ def convert_says_what_is_wrong(program):
 
 
 def convert_refuses_unknown_metrics(program):
+    program.need_larger()
     with Copy(program) as copy:
         data = bytearray((copy.database / "profile.db").read_bytes())
         at = data.index(struct.pack("<Hd", 0, 0.403829))
@@ -109,6 +113,7 @@ def convert_refuses_unknown_metrics(program):
 
 
 def info_of_a_damaged_part(program):
+    program.need_larger()
     path = corpus(program) / "draft-xml" / "pipit-ping-pong-v2"
     found = program.run("info", path)
     program.check("(damaged, not used)" in found.out,
@@ -120,6 +125,7 @@ def info_of_a_damaged_part(program):
 
 def counts_of_info_and_check(program):
     """Text counts contexts and profiles alike; JSON of check also has the global context and the summary, as stored."""
+    program.need_larger()
     info, result = (program.json(*command, "made-small") for command in (["info"], ["check"]))
     counts = (info["contexts"]["count"] + 1, info["profiles"]["count"] + 1,
               2 * info["profiles"]["values"] + info["profiles"]["summary_values"])

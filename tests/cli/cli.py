@@ -19,6 +19,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[1:1] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
+import corpora  # noqa: E402
 from compare import parse_dump as parse_json  # noqa: E402,F401  strict: no key twice, no NaN
 import findings  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -56,9 +57,8 @@ def environment(**changes):
 
 def corpus_folder(name):
     """A folder of the corpus, or None without one."""
-    named = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT")
-    folder = Path(named).resolve() / name if named else None
-    return folder if folder and folder.is_dir() else None
+    folder = corpora.root() / name
+    return folder if folder.is_dir() else None
 
 
 def corpus_root():
@@ -74,6 +74,11 @@ class Cli(Tap):
         super().__init__()
         self.lode = str(Path(lode).resolve())
         self.corpus = corpus_root()
+
+    def need_larger(self):
+        """For tests that state what is in a store of the larger corpus."""
+        if corpora.is_own():
+            raise MissingCorpus
 
     def databases(self):
         """Where the real databases are. Tests run there, so that no output holds the path of a machine."""
@@ -178,7 +183,7 @@ def main(description, *tests, flags=(), operands=None):
         try:
             test(cli)
         except MissingCorpus:
-            cli.skip(name, "there is no corpus")
+            cli.skip(name, "it needs the larger corpus")
         except Exception:  # noqa: BLE001  whatever went wrong, the other tests still run
             cli.check(False, name, [traceback.format_exc()])
     return cli.finish()

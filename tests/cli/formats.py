@@ -111,6 +111,7 @@ def sort(program):
 
 
 def metric(program):
+    program.need_larger()
     database = "viewer-issue-328"
     ways = ("REALTIME (sec)", "realtime (sec)", "REALT", "17")
     totals = [(answer["metric"], answer["total"]) for answer in
@@ -126,6 +127,7 @@ def metric(program):
 
 
 def profiles(program):
+    program.need_larger()
     def names(selection):
         rows = program.json("profiles", "--sort", "name", "--limit", 0, "--profiles", selection, LARGE)["rows"]
         return [row["name"] for row in rows]

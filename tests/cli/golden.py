@@ -8,7 +8,8 @@ prints, what it says on standard error if anything, and its exit status. --updat
   ...
   [status 0]
 
-Databases are named as in the corpus, where the commands run; so are recordings, in golden/recordings, and trace stores, in golden/stores.
+Databases are named as in the larger corpus, where the commands run; so are recordings, in golden/recordings, and trace stores, in golden/stores.
+The same of the project's own stores (tests/data), which are there always, is in golden/own.
 """
 
 import difflib
@@ -17,6 +18,7 @@ import sys
 from pathlib import Path
 
 import cli
+import corpora  # cli knows where it is
 
 FOLDER = Path(__file__).resolve().parent / "golden"
 
@@ -45,23 +47,41 @@ def compare(program, path, folder):
     program.check(program.update or wanted == found, f"{path.stem}: {wanted.splitlines()[0]}", difference)
 
 
-def databases(program):
-    folder = program.databases()
-    for path in sorted(FOLDER.glob("*.txt")):
+def compare_all(program, files, folder):
+    """`files` is a folder of golden files, `folder` one of the corpus, where the commands run."""
+    for path in sorted(files.glob("*.txt")):
         compare(program, path, folder)
+
+
+def compare_larger(program, files, folder):
+    if corpora.is_own():
+        raise cli.MissingCorpus
+    compare_all(program, files, folder)
+
+
+def databases(program):
+    compare_larger(program, FOLDER, program.databases())
 
 
 def recordings(program):
-    folder = program.recordings()
-    for path in sorted((FOLDER / "recordings").glob("*.txt")):
-        compare(program, path, folder)
+    compare_larger(program, FOLDER / "recordings", program.recordings())
 
 
 def stores(program):
-    folder = program.stores()
-    for path in sorted((FOLDER / "stores").glob("*.txt")):
-        compare(program, path, folder)
+    compare_larger(program, FOLDER / "stores", program.stores())
+
+
+def own_databases(program):
+    compare_all(program, FOLDER / "own", corpora.OWN / "hpctoolkit" / "final")
+
+
+def own_recordings(program):
+    compare_all(program, FOLDER / "own" / "recordings", corpora.OWN / "uftrace" / "recorded")
+
+
+def own_stores(program):
+    compare_all(program, FOLDER / "own" / "stores", corpora.OWN / "zorka" / "stores")
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, databases, recordings, stores, flags=["update"]))
+    sys.exit(cli.main(__doc__, own_databases, own_recordings, own_stores, databases, recordings, stores, flags=["update"]))

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import cli
+import corpora  # cli knows where it is
 
 SMALL = {"database": ("--profiles", "2", "--contexts", "60", "--samples", "5"), "recording": ("--records", "300")}
 # A call of each command that needs nothing but a store; {} is where the output goes.
@@ -167,7 +168,7 @@ def all_measurements_of_the_corpus_are_recognised(program):
     folder = cli.corpus_folder("measurements")
     if folder is None:
         raise cli.MissingCorpus
-    names = sorted(path.name for path in folder.iterdir() if path.is_dir() and list(path.glob("*.hpcrun")))
+    names = [path.name for path in corpora.stores(folder)]
     wrong = [name for name in names if "of HPCToolkit (.hpcrun), not a database; run 'lode build" not in program.run("top", name, cwd=folder).err]
     program.check(names and not wrong, f"{len(names)} directories of measurements", wrong)
     inside = program.run("info", cwd=folder / names[0])

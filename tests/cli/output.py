@@ -85,7 +85,7 @@ def work_does_not_end_with_the_reader(program):
     """A store is written, and a check says what it found, whoever reads the words on the way."""
     with tempfile.TemporaryDirectory() as folder:
         damaged = Path(folder, "damaged")
-        subprocess.run(["cp", "-r", program.databases() / LARGE, damaged], check=True)
+        subprocess.run(["cp", "-rL", program.databases() / LARGE, damaged], check=True)
         os.truncate(damaged / "trace.db", (damaged / "trace.db").stat().st_size - 100)
         for call, status in ((["convert", LARGE, "-o", f"{folder}/new"], 0), (["check", damaged], 1), (["check", damaged, "--json"], 1)):
             reader, writer = os.pipe()

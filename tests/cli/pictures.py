@@ -7,7 +7,6 @@ databases and recordings; text is escaped; files are atomic. PNG is read here wi
 
 import argparse
 import json
-import os
 import re
 import struct
 import subprocess
@@ -20,6 +19,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import corpora  # noqa: E402
 from tap import Tap  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -153,7 +153,7 @@ def main():
     parser.add_argument("--lode", required=True)
     lode = parser.parse_args().lode
     tap = Tap()
-    corpus = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus")
+    corpus = corpora.root()
     databases = corpus / "hpctoolkit" / "final"
     if not databases.is_dir():
         tap.skip("pictures of timelines", "there is no corpus")

@@ -14,6 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import cli
+import corpora  # cli knows where it is
 import findings
 
 # Where the rows are in JSON.
@@ -24,7 +25,7 @@ BEGIN, END = ("enter", "sched_out"), ("leave", "sched_in")
 
 
 def names(program):
-    return sorted(path.name for path in program.recordings().iterdir() if (path / "uftrace.data").is_dir())
+    return [path.name for path in corpora.stores(program.recordings())]
 
 
 def run(program, command, name, *options, **more):
@@ -193,6 +194,7 @@ def orders_of_rows(program):
 
 
 def names_of_functions(program):
+    program.need_larger()
     simple, full, raw = ({row["offset"]: row["name"] for row in rows(program, "top", EXCEPTIONS, "--by", "symbol", "--names", names)}
                          for names in ("simple", "full", "raw"))
     by_raw = {raw[offset]: (simple[offset], full[offset]) for offset in raw}
@@ -230,6 +232,7 @@ def text_of_a_replay(program):
 
 def replay_looks_as_users_of_uftrace_know_it(program):
     """Line by line, where there is nothing to repair and uftrace gets everything right. Line feeds in a text are escaped here."""
+    program.need_larger()
     for name in ("cyg", "dlopen", "estret", "events", "exc", "n_cyg", "n_fentry", "nestlib", "nolibcall", "nopie",
                  "patchable_P", "pg_args", "plain_P_U", "sdt"):
         wanted = (program.recordings() / name / "golden13" / "replay.txt").read_text(encoding="utf-8")
@@ -241,6 +244,7 @@ def replay_looks_as_users_of_uftrace_know_it(program):
 
 def findings_are_counted(program):
     """By rule, where a recording was read: the same as a check lists."""
+    program.need_larger()
     for name in (THREADS, FORKS, "killed", "longjmp"):
         listed = defaultdict(int)
         for finding in answer(program, "check", name, "--limit", "0")["findings"]:
@@ -257,6 +261,7 @@ def findings_are_counted(program):
 
 def damage_is_repaired_or_refused(program):
     """A record whose first bytes are gone is passed over, or ends the work with --strict."""
+    program.need_larger()
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "data"
         shutil.copytree(program.recordings() / THREADS / "uftrace.data", data, copy_function=shutil.copyfile)
@@ -287,6 +292,7 @@ def written(listed):
 
 
 def converted_recordings_say_the_same(program):
+    program.need_larger()
     with tempfile.TemporaryDirectory() as folder:
         for name in (THREADS, ARGUMENTS, EXCEPTIONS):
             target = Path(folder) / name

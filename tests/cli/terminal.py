@@ -9,13 +9,14 @@ import unicodedata
 import cli
 
 LARGE = "viewer-issue-233"
-OTHER = "hatchet-hatchet-cpi-v4-database-v0"
+OTHER = "made-loops-cputime-t-mpi3ranks" if cli.corpora.is_own() else "hatchet-hatchet-cpi-v4-database-v0"
+LEAF, DEEP = ("solve", "args") if cli.corpora.is_own() else ("__brk", "deep4k")
 # Every kind of table that people see.
 VIEWS = (["info", LARGE], ["info", "--verbose", "viewer-issue-328"], ["top", LARGE], ["top", "--by", "line", LARGE],
          ["top", "--by", "loop", LARGE], ["top", "--by", "module", LARGE], ["top", "--by", "file", LARGE],
          ["tree", "--limit", "0", LARGE], ["tree", "--lines", LARGE], ["tree", "--bottom-up", LARGE],
          ["tree", "--min-percent", "0", "viewer-issue-328"], ["profiles", LARGE],
-         ["profiles", "made-loops-cputime-t-mpi3ranks"], ["context", LARGE, "main"], ["context", LARGE, "__brk"],
+         ["profiles", "made-loops-cputime-t-mpi3ranks"], ["context", LARGE, "main"], ["context", LARGE, LEAF],
          ["trace", LARGE], ["trace", "viewer-issue-328"], ["trace", "made-merged-5-measurements"],
          ["compare", OTHER, LARGE], ["compare", "--by", "line", "--sort", "new", OTHER, LARGE], ["compare", "--tree", OTHER, LARGE],
          ["compare", "--by", "rank", OTHER, LARGE], ["compare", "--explain-match", OTHER, LARGE],
@@ -27,7 +28,7 @@ VIEWS = (["info", LARGE], ["info", "--verbose", "viewer-issue-328"], ["top", LAR
 RECORDING_VIEWS = (["info", "mt/uftrace.data"], ["info", "--verbose", "exc/uftrace.data"], ["top", "exc/uftrace.data"],
                    ["top", "--names", "full", "exc/uftrace.data"], ["top", "--callees", "main", "exc/uftrace.data"],
                    ["top", "autoargs/uftrace.data"], ["tree", "exc/uftrace.data"],
-                   ["tree", "--min-percent", "0", "--limit", "0", "deep4k/uftrace.data"],
+                   ["tree", "--min-percent", "0", "--limit", "0", f"{DEEP}/uftrace.data"],
                    ["tree", "--bottom-up", "mt/uftrace.data"], ["profiles", "mt/uftrace.data"],
                    ["compare", "mt/uftrace.data", "exc/uftrace.data"], ["compare", "--tree", "mt/uftrace.data", "exc/uftrace.data"],
                    ["profiles", "forkexec/uftrace.data"], ["check", "mt/uftrace.data"], ["search", "mt/uftrace.data"],
@@ -70,6 +71,7 @@ def pages_fit_80_columns_in_a_pipe(program):
 
 def clocks_of_perf_are_times(program):
     """They count nanoseconds."""
+    program.need_larger()
     result = program.run("diagnose", "toolkit-loops-perf-v0")
     program.check("run time 987.500 ms, 314 samples of perf::cpu-clock\n" in result.out, "perf::cpu-clock is shown as a time", [result])
 

@@ -121,8 +121,8 @@ WRONG_QUESTIONS_ABOUT_RECORDINGS = {
     "convert --format hpctoolkit {0} -o x": r"{0} is a recording; use 'lode build' to make a database",
     "convert --task 1 {0} {0} -o x": r"--task needs a single recording \(see 'lode help convert'\)",
     "top --task 1 {0}": r"{0}: no task '1' \('lode info {0}' lists them\)",
-    "top --task 20749,nobody {0}": r"{0}: no task 'nobody' \('lode info {0}' lists them\)",
-    "top --task 20749,,20751 {0}": r"{0}: no task '' \('lode info {0}' lists them\)",
+    "top --task {1},nobody {0}": r"{0}: no task 'nobody' \('lode info {0}' lists them\)",
+    "top --task {1},,{1} {0}": r"{0}: no task '' \('lode info {0}' lists them\)",
     "top --task pid=1 {0}": r"{0}: no task 'pid=1' \('lode info {0}' lists them\)",
     "top --callers nobody {0}": r"{0}: no function matches 'nobody'",
     "tree --focus nobody {0}": r"{0}: no function matches 'nobody'",
@@ -146,8 +146,9 @@ def wrong_questions_get_one_helpful_line(program):
 
 
 def wrong_questions_about_recordings(program):
+    task = program.json("info", RECORDING, cwd=program.recordings())["tasks"][0]["tid"]
     for line, message in WRONG_QUESTIONS_ABOUT_RECORDINGS.items():
-        command = line.format(RECORDING)
+        command = line.format(RECORDING, task)
         result = program.run(*command.split(), cwd=program.recordings())
         program.says(result, 2, message.format(RECORDING), f"lode {command}")
 

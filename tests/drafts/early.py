@@ -6,7 +6,6 @@ doc/formats/hpctoolkit-drafts.md explains, and, brought up to date by `lode conv
 """
 
 import argparse
-import os
 import struct
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from upgrades import COMMANDS, ROOT, Lode, without_repeats
 
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import corpora  # noqa: E402
 from tap import Tap  # noqa: E402
 
 # What a check finds besides notes.
@@ -30,6 +30,7 @@ DATABASES = {
     "pre-a/viewer-quicksilver": {"scope-lost"},
     "pre-b/toolkit-small-v4.0-v1": {"scope-lost", "summary-squares"},
 }
+OWN = {"pre-b/made-small": set()}
 NAMED_BY = {"pre-a": "draft-variant", "pre-b": "profile-flagless"}
 ROOTS = {"<program root>": "main thread", "<thread root>": "application thread", None: "unknown entry"}
 IDLE = "<no activity>"
@@ -154,9 +155,8 @@ def main():
     parser.add_argument("--lode", required=True, help="the program to test")
     options = parser.parse_args()
     lode, tap = Lode(options.lode), Tap()
-    root = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus"
-    for name, wanted in DATABASES.items():
-        path = Path(root) / "hpctoolkit" / name
+    for name, wanted in (OWN if corpora.is_own() else DATABASES).items():
+        path = corpora.root() / "hpctoolkit" / name
         if not path.is_dir():
             tap.skip(name, "not in the corpus")
             continue

@@ -8,7 +8,6 @@ every sample. Needs PyYAML with libyaml, and the corpus.
 import argparse
 import json
 import math
-import os
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import corpora  # noqa: E402
 import lodejson  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -164,7 +164,7 @@ def compare_database(tap, lode, corpus, name):
 
 
 def default_corpus():
-    return Path(os.environ.get("LODE_CORPUS") or ROOT.parent / "shared" / "corpus") / "hpctoolkit"
+    return corpora.root() / "hpctoolkit"
 
 
 def main():
@@ -176,7 +176,7 @@ def main():
 
     tap = Tap()
     suffix = ".yaml.gz"
-    present = sorted(path.name[:-len(suffix)] for path in (options.corpus / "expected").glob("*" + suffix))
+    present = [path.name[:-len(suffix)] for path in corpora.expected(options.corpus)]
     if expected is None or not present:
         reason = "there is no corpus" if expected else "this Python has no yaml with libyaml"
         for name in options.names or ["all databases"]:

@@ -7,7 +7,6 @@ selects members; nothing is written if nothing can be read. Profiles that the te
 
 import argparse
 import json
-import os
 import resource
 import shutil
 import struct
@@ -30,7 +29,7 @@ WHOLE = 1 << 53
 
 
 def corpus():
-    return Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus") / "measurements"
+    return corpora.root() / "measurements"
 
 
 def whole(number):

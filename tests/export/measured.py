@@ -21,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools")]
 
+import corpora  # noqa: E402
 from made_measurements import many_profiles  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -32,7 +33,7 @@ DELAYS = (0, 0.01, 0.05, 0.1, 0.3)
 
 
 def corpus():
-    return Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus") / "measurements"
+    return corpora.root() / "measurements"
 
 
 class Exporter(Tap):

@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
 
+import corpora  # noqa: E402
 from share import Share  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -262,8 +263,8 @@ def check_recording(tap, lode, store, scratch, has_go):
 
 
 def corpus():
-    folder = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ""
-    return Path(folder) if folder and Path(folder).is_dir() else None
+    folder = corpora.root()
+    return folder if folder.is_dir() else None
 
 
 def stores(lode, folder):

@@ -9,7 +9,6 @@ validators for the other readers. --stores 0 takes all stores; LODE_SHARE select
 import argparse
 import hashlib
 import math
-import os
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 
+import corpora  # noqa: E402
 import lodejson  # noqa: E402
 import table_answers as answers  # noqa: E402
 import table_readers as readers  # noqa: E402
@@ -26,7 +26,7 @@ from share import Share  # noqa: E402
 from tap import Tap  # noqa: E402
 from validators import run, where  # noqa: E402
 
-CORPUS = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or HERE.parents[1] / ".." / "shared" / "corpus")
+CORPUS = corpora.root()
 # One of each kind that is small, and has what others do not have: samples, arguments, lost records, attributes.
 ALWAYS = ("final/made-small-v4-sources", "recorded/autoargs", "stores/first")
 # Its cct.db is damaged: `lode check` says so, and it has other values than profile.db.

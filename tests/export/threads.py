@@ -10,7 +10,6 @@ LODE_SHARE selects a part of the stores and of the traps.
 import argparse
 import gzip
 import json
-import os
 import re
 import subprocess
 import sys
@@ -23,6 +22,7 @@ import validators
 from share import Share
 from tap import Tap
 
+import corpora
 import corpus_files
 import db_model
 import db_nasty
@@ -310,14 +310,14 @@ def all_of(threads):
 # ---- stores ----
 
 def corpus():
-    return Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or "/nonexistent")
+    return corpora.root()
 
 
 def databases(tap, options):
     root = corpus() / "hpctoolkit"
     if expected is None or not (root / "expected").is_dir():
         return tap.skip("databases", "there is no corpus, or no Python with libyaml")
-    paths = [path for path in sorted((root / "expected").glob("*.yaml.gz")) if options.all or path.stat().st_size <= SMALL]
+    paths = [path for path in corpora.expected(root) if options.all or path.stat().st_size <= SMALL]
     for path in options.share.of(paths):
         name = path.name[:-len(".yaml.gz")]
         db = db_model.Database(expected.from_file(path))
@@ -404,7 +404,7 @@ def costs(tap, options):
     if not root.is_dir():
         return tap.skip("costs", "there is no corpus")
     chosen = [root / name for name in (LARGE, "toolkit-small-v4", "made-small-notraces", "toolkit-loops-cputime-t-v4")]
-    for path in sorted(root.iterdir()) if options.all else options.share.of(chosen):
+    for path in corpora.stores(root) if options.all else options.share.of(chosen):
         try:
             metrics = tap.json("info", path)["metrics"][:None if options.all else 2]
         except (RuntimeError, KeyError):
@@ -630,7 +630,7 @@ def readers(tap, options):
     cases = [lambda path=path: importer_agrees(tap, f"{path.parent.name}/{path.name}", speedscope(tap, path)) for path in stores]
     cases += [lambda: importer_agrees(tap, f"costs of {LARGE}", speedscope(tap, finals / LARGE, "--metric", "CPUTIME"))]
     cases += [lambda path=path: samples_agree(tap, path)
-              for path in (sorted(finals.iterdir()) if options.all else [finals / "toolkit-small-v4", finals / "toolkit-loops-cuda-nvidia-t-v4"])]
+              for path in (corpora.stores(finals) if options.all else [finals / "toolkit-small-v4", finals / "toolkit-loops-cuda-nvidia-t-v4"])]
     cases += [lambda: broken(tap, speedscope(tap, recorded["mt"]).path)]
     both = [*(recorded[n] for n in (sorted(recorded) if options.all else ("mt", "n_autoargs"))), finals / "toolkit-small-v4"]
     if "otf2" in READERS:

@@ -8,7 +8,6 @@ LODE_VALIDATORS. With --all, also the stores that take long. LODE_SHARE selects 
 import argparse
 import gzip
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -22,6 +21,7 @@ import validators
 from share import Share
 from tap import Tap
 
+import corpora
 import corpus_files
 import db_model
 import rec_reference
@@ -130,10 +130,10 @@ def both(tap, name, store, wanted, *options, threads=None, with_thread=True):
 # ---- stores ----
 
 def databases(tap, options):
-    root = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or "") / "hpctoolkit"
+    root = corpora.root() / "hpctoolkit"
     if expected is None or not (root / "expected").is_dir():
         return tap.skip("databases", "there is no corpus, or no Python with libyaml")
-    paths = [path for path in sorted((root / "expected").glob("*.yaml.gz")) if options.all or path.stat().st_size <= SMALL]
+    paths = [path for path in corpora.expected(root) if options.all or path.stat().st_size <= SMALL]
     for path in options.share.of(paths):
         name = path.name[:-len(".yaml.gz")]
         db = db_model.Database(expected.from_file(path))
@@ -182,7 +182,7 @@ def recordings(tap, options):
 
 
 def stores(tap, options):
-    root = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or "") / "zorka" / "stores"
+    root = corpora.root() / "zorka" / "stores"
     if not root.is_dir():
         return tap.skip("trace stores", "there is no corpus")
     for name in ("first", "master"):
@@ -236,7 +236,7 @@ def readers(tap, options):
     final = root / "hpctoolkit" / "final"
     stores = [recorded[name] for name in (sorted(recorded) if options.all else ("events", "deep4k"))]
     stores += [root / "zorka" / "stores" / name for name in (("first", "master", "master-fmi", "real-agent") if options.all else ("master",))]
-    stores += [path for path in sorted(final.iterdir()) if path.name != LARGE and has_samples(tap, path)] if options.all else []
+    stores += [path for path in corpora.stores(final) if path.name != LARGE and has_samples(tap, path)] if options.all else []
     cases = [lambda: large(tap, final / LARGE), lambda: broken_chrome(tap), lambda: broken(tap, final / LARGE)]
     cases += [lambda path=path: perfetto_agrees(tap, f"{path.parent.name}/{path.name}", path) for path in stores]
     for case in options.share.of(cases):

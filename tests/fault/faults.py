@@ -23,6 +23,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+import corpora  # noqa: E402
 from outcome import NAME, PARTIAL, Program, Situation, beside, fingerprint, scratch  # noqa: E402
 from share import Share  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -41,8 +42,7 @@ OLD_STORE = ["--format", "zorka", "--records", "100", "--seed", "8"]
 DATABASE, RECORDING, STORE, EXAMPLES = "database", "recording", "store", "examples"
 SOURCE, MEASURED = "source", "measurements"
 # Of the corpus, if there is one.
-CORPUS = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ""
-MEASUREMENTS = os.path.join(CORPUS, "measurements", "loops-cputime-t")
+MEASUREMENTS = str(corpora.root() / "measurements" / "loops-cputime-t")
 JOBS = 2
 
 

@@ -28,17 +28,15 @@ def environment(**more):
 
 
 def corpus(*parts):
-    given = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus"
-    return Path(given, *parts)
+    return corpora.root().joinpath(*parts)
 
 
 def databases():
-    return sorted(path.parent for kind in ("final", "pre-a", "pre-b", "draft-xml")
-                  for path in corpus("hpctoolkit", kind).glob("*/*") if path.name in ("meta.db", "experiment.xml"))
+    return sorted(path for kind in ("final", "pre-a", "pre-b", "draft-xml") for path in corpora.stores(corpus("hpctoolkit", kind)))
 
 
 def recordings():
-    return sorted(path.parent for path in corpus("uftrace", "recorded").rglob("task.txt"))
+    return [path / "uftrace.data" for path in corpora.stores(corpus("uftrace", "recorded"))]
 
 
 def trace_stores():

@@ -8,13 +8,13 @@ Usage: merging.py --lode PROGRAM
 """
 
 import argparse
-import os
 import sys
 import tempfile
 from pathlib import Path
 
-from jobs import MPICH, OPENMPI, ROOT, environment, missing, room, run
+from jobs import MPICH, OPENMPI, environment, missing, room, run
 
+import corpora
 from tap import Tap
 
 LOOPS = "toolkit-loops-cputime-t-v0"
@@ -26,7 +26,7 @@ def contents(folder):
 
 def corpus():
     """A database with loops, whose sums depend on their order; None without a corpus."""
-    root = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus")
+    root = corpora.root()
     database = root / "hpctoolkit" / "final" / LOOPS
     return [database] if database.is_dir() else []
 

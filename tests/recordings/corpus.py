@@ -51,7 +51,7 @@ def rows_of_functions(program):
         wanted = happened.rows(tracks)
         problems = comparison.exact_rows(rows, wanted)
         program.check(not problems, f"{name}: top: {len(wanted)} functions are what happened, to the nanosecond", problems)
-        for version in corpus_files.VERSIONS:
+        for version in corpus_files.versions(data):
             if (name, version) in differences.NO_REPORT:
                 continue
             report = golden.report(corpus_files.printed(data, version, "report.txt"))
@@ -68,7 +68,7 @@ def rows_of_tasks(program):
         wanted = {tid: (calls, total, off) for tid, (calls, _, total, off) in happened.by_task(tracks).items()}
         program.equal(found, wanted, f"{name}: profiles: {len(wanted)} tasks are what happened")
         times = explained.task_rows(tracks)
-        for version in corpus_files.VERSIONS:
+        for version in corpus_files.versions(data):
             if (name, version) in differences.NO_REPORT:
                 continue
             tasks = golden.report_task(corpus_files.printed(data, version, "report_task.txt"))
@@ -113,7 +113,7 @@ def lines_of_replays(program):
     for name, data, _, _ in recordings(program):
         items = [shown.in_form_of_uftrace(item) for item in replays.lode_items(program, data)]
         ours = [item for item in items if item is not None]
-        for version in corpus_files.VERSIONS:
+        for version in corpus_files.versions(data):
             text = corpus_files.printed(data, version, "replay.txt")
             if text is not None:
                 check_lines(program, name, version, ours, text)
@@ -138,7 +138,7 @@ def trees(program):
         problems = [f"{'/'.join(path)}: {found.get(path)}, not {wanted.get(path)}"
                     for path in sorted(set(found) | set(wanted)) if found.get(path) != wanted.get(path)]
         program.check(not problems, f"{name}: tree: {len(wanted)} call paths are what happened", problems[:40])
-        for version in corpus_files.VERSIONS:
+        for version in corpus_files.versions(data):
             if (name, version) not in differences.NO_REPORT:
                 check_graph(program, name, version, found, golden.graph(corpus_files.printed(data, version, "graph.txt")))
 

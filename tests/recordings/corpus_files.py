@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where the recordings of the corpus are, and what is beside them."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -11,24 +10,28 @@ sys.path[1:1] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "cli")]
 import corpora  # noqa: E402
 
 VERSIONS = (13, 19)
-RECORDED = 30  # at least
+RECORDED = 5 if corpora.is_own() else 30  # at least
 
 
 def folder(kind):
     """The folder of `recorded` or `handmade` directories; None without a corpus."""
-    named = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus"
-    path = Path(named).resolve() / "uftrace" / kind
+    path = corpora.root() / "uftrace" / kind
     return path if path.is_dir() else None
 
 
 def recorded():
     """[(name, directory of the recording)] of those for which it is known what uftrace prints."""
-    return [(path.name, path / "uftrace.data") for path in corpora.stores(folder("recorded")) if (path / "golden19").is_dir()]
+    return [(path.name, path / "uftrace.data") for path in corpora.stores(folder("recorded")) if any(path.glob("golden1*/report.txt"))]
 
 
 def handmade():
     """[(name, directory of the recording)] of those that were made to be unusual."""
     return [(path.name, path) for path in corpora.stores(folder("handmade"))]
+
+
+def versions(data):
+    """The versions of uftrace that printed a recording."""
+    return [version for version in VERSIONS if (data.parent / f"golden{version}" / "report.txt").exists()]
 
 
 def printed(data, version, name):

@@ -9,6 +9,7 @@ the program.
 import sys
 
 import corpus_files
+import corpora  # corpus_files knows where it is
 import counted
 import differences
 import golden
@@ -81,7 +82,7 @@ def check_table(tap, title, recording, printed, counts, facts, listed):
 def explain(tap, name, data):
     recording = reader.Recording(data)
     tracks = happened.tracks(recording)
-    for version in corpus_files.VERSIONS:
+    for version in corpus_files.versions(data):
         title = f"{name}, uftrace 0.{version}"
         if (name, version) in differences.NO_REPORT:
             reason, point = differences.NO_REPORT[name, version]
@@ -108,6 +109,8 @@ def main():
     tap.check(len(recordings) >= corpus_files.RECORDED, f"{len(recordings)} recordings")
     for name, data in recordings:
         explain(tap, name, data)
+    if corpora.is_own():
+        return tap.finish()
     names = {name for name, _ in recordings}
     listed = {name for table in (differences.FUNCTIONS, differences.TASKS) for item in table for name in item.recordings}
     tap.check(listed <= names, "differences are listed for recordings that are there", listed - names)

@@ -21,7 +21,7 @@ import lodejson  # noqa: E402  tool knows where it is
 ACCEPTED = {"symbols-missing", "task-empty", "address-unknown", "event-unknown", "call-replaced", "call-jumped", "depth-wrapped",
             "record-depth", "record-lost"}
 # In these the thread ends inside calls. They end with records now, so that the end of the thread is outside of all calls, and no event.
-ENDS_INSIDE = {"recorded/extern", "recorded/killed", "recorded/mt", "recorded/n_mt"}
+ENDS_INSIDE = {"recorded/ended", "recorded/extern", "recorded/killed", "recorded/mt", "recorded/n_mt"}
 # Calls that end with a loss end before it.
 LOSES = {"handmade/lost", "handmade/lost_t"}
 # uftrace 0.13 stops at events of later versions.
@@ -33,6 +33,9 @@ UFTRACE_DIFFERS = {
     "recorded/forkexec": {"execl", "linux:schedule", "linux:schedule (pre-empted)"},
     "recorded/n_forkexec": {"execl", "linux:schedule (pre-empted)"},
     "recorded/longjmp": {"jumper", "longjmp", "_setjmp"},
+    "recorded/children": {"<unnamed>"},
+    "recorded/jumps": {"_setjmp", "deeper", "leave", "longjmp"},
+    "recorded/ended": {"_setjmp", "deeper", "leave", "longjmp"},
     "handmade/lost": {"f1"},
     "handmade/lost_t": {"f1"},
     "repairs": {"f0"},

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Recordings to convert: those of the corpus, and ones that are put together here, record by record."""
 
-import os
 import shutil
 import struct
 import subprocess
 from pathlib import Path
 
-from tool import ROOT
+import tool  # noqa: F401  knows where corpora is
 import corpora  # noqa: E402
 import lodejson  # noqa: E402  tool knows where it is
 
@@ -18,8 +17,7 @@ SECONDS = 300
 
 def corpus():
     """{name: directory} of all recordings of the corpus, made ones too; empty without a corpus."""
-    named = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus"
-    root = Path(named) / "uftrace"
+    root = corpora.root() / "uftrace"
     found = {}
     if root.is_dir():
         found = {f"recorded/{path.name}": path / "uftrace.data" for path in corpora.stores(root / "recorded")}

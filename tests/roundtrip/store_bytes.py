@@ -5,7 +5,6 @@ Trace stores are always written the same: made ones, those of the corpus and sli
 reading and writing again, over itself, and by way of the other layout give the same bytes. What is written is sound, and says what the source said.
 """
 
-import os
 import re
 import sys
 import tempfile
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from bytes import differing
 from recording_bytes import check_threads
-from tool import ROOT, Tap, parse_arguments
+from tool import Tap, parse_arguments
 import corpora  # noqa: E402
 import lodejson  # noqa: E402  tool knows where it is
 
@@ -36,8 +35,7 @@ ADDED = re.compile(r"trace id=.*?(?=,? chunk number=|, type=|$)|(chunk (number|o
 
 
 def corpus():
-    named = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus"
-    stores = Path(named) / "zorka" / "stores"
+    stores = corpora.root() / "zorka" / "stores"
     return {path.name: path for path in corpora.stores(stores)}
 
 

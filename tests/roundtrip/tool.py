@@ -2,7 +2,6 @@
 """Running lode on databases of the corpus and on made ones."""
 
 import argparse
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import corpora  # noqa: E402
 import lodejson  # noqa: E402
 from tap import Tap  # noqa: E402, F401
 
@@ -42,8 +42,7 @@ def _no_constant(text):
 
 
 def default_corpus():
-    root = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus"
-    return Path(root) / "hpctoolkit"
+    return corpora.root() / "hpctoolkit"
 
 
 def parse_arguments(description):
@@ -59,5 +58,5 @@ def parse_arguments(description):
 def corpus_databases(options):
     """The databases to look at, by name; none if there is no corpus."""
     final = options.corpus / "final"
-    names = options.names or (sorted(path.name for path in final.iterdir()) if final.is_dir() else [])
+    names = options.names or [path.name for path in corpora.stores(final)]
     return {name: final / name for name in names if (final / name / "meta.db").is_file()}

@@ -13,10 +13,11 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 
+import corpora  # noqa: E402
 from tap import Tap  # noqa: E402
 
 SECONDS = 600
-CORPUS = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT / ".." / "shared" / "corpus")
+CORPUS = corpora.root()
 DATABASE = CORPUS / "hpctoolkit" / "final" / "made-loops-cputime-t-mpi3ranks"
 SMALL = CORPUS / "hpctoolkit" / "final" / "made-small"
 RECORDING = CORPUS / "uftrace" / "recorded" / "autoargs" / "uftrace.data"

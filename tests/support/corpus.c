@@ -16,6 +16,12 @@ bool corpus_path(char *buffer, size_t capacity, const char *name)
     return length > 0 && (size_t)length < capacity && access(buffer, R_OK) == 0;
 }
 
+bool corpus_is_own(void)
+{
+    char path[1024];
+    return corpus_path(path, sizeof path, "make.py");
+}
+
 static bool load_file(lode_memory_file *file, const char *path)
 {
     FILE *stream = fopen(path, "rb");

@@ -10,6 +10,9 @@
 /* The path of something in the corpus, or false if there is no corpus (then tests skip). */
 bool corpus_path(char *buffer, size_t capacity, const char *name);
 
+/* Whether the corpus is the project's own, tests/data. */
+bool corpus_is_own(void);
+
 /*
  * To be called before tests of which some may skip: cmocka prints "not ok # SKIP", which Meson
  * counts as a failure.

@@ -20,6 +20,8 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import corpora
+
 THREADS = (1, 2, 7)
 RANKS = (1, 3)
 DATABASE_TARGETS = ("hpctoolkit", "hpctoolkit-draft-xml", "hpctoolkit-draft-metadb")
@@ -98,11 +100,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lode", help="the program")
     parser.add_argument("--compare", type=Path, help="sums to compare with")
-    parser.add_argument("--corpus", type=Path, default=os.environ.get("LODE_CORPUS"))
+    parser.add_argument("--corpus", type=Path, default=corpora.root())
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--match", default="", help="only cases whose name contains this")
     options = parser.parse_args()
-    groups, unequal = collect(options.lode, Path(options.corpus), options.jobs, options.match)
+    groups, unequal = collect(options.lode, options.corpus, options.jobs, options.match)
     lines = [f"{digest} {name}: {path}" for name, found in sorted(groups.items()) for digest, path in found]
     for arguments in unequal:
         print(f"differs from one thread and one rank: {arguments}", file=sys.stderr)

@@ -13,6 +13,9 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(1, os.path.join(HERE, '..', 'tools'))
+
+import corpora  # noqa: E402
 
 
 def skip(reason):
@@ -61,8 +64,7 @@ def main():
     environment = dict(os.environ, LODE=os.path.abspath(wanted.lode), NODE_PACKAGES=os.path.abspath(wanted.work))
     if wanted.plugins:
         environment['LODE_PLUGINS'] = wanted.plugins
-    if 'LODE_CORPUS' not in environment and os.path.isdir(environment.get('LODE_CORPUS_DEFAULT', '')):
-        environment['LODE_CORPUS'] = environment['LODE_CORPUS_DEFAULT']
+    environment['LODE_CORPUS'] = str(corpora.root())
     for program in ('node', 'npm'):
         if not shutil.which(program):
             skip('%s is not installed' % program)

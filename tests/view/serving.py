@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import corpora  # noqa: E402
 from tap import Tap  # noqa: E402,F401
 
 SECONDS = 120
@@ -24,7 +25,7 @@ SECONDS = 120
 
 def corpus():
     """The folder of real stores, or None."""
-    folder = Path(os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT") or ROOT.parent / "shared" / "corpus")
+    folder = corpora.root()
     return folder if folder.is_dir() else None
 
 

@@ -135,12 +135,14 @@ static lode_status add_profile(const lode_values *self, uint32_t profile, struct
     return LODE_OK;
 }
 
-/* Reads the values of a context from the first to the last selected profile. */
-static void add_values(const lode_values *self, const lode_block *block, uint64_t values, struct bytes *bytes)
+/* Searches each metric of a context for the first selected profile, and reads up to the last. */
+static void add_values(const lode_values *self, const lode_block *block, uint64_t groups, uint64_t values,
+                       struct bytes *bytes)
 {
     uint32_t profiles = self->db->profile_count; /* none, if profile.db is missing or damaged */
     double share = profiles > 0 ? (double)(self->selected_end - self->first_selected) / profiles : 0;
-    bytes->looks += search_bytes(values, block_value_stride(block));
+    if (groups > 0)
+        bytes->looks += groups * search_bytes(values / groups, block_value_stride(block));
     bytes->content += (uint64_t)(share * (double)values) * block_value_stride(block);
 }
 
@@ -153,13 +155,13 @@ static lode_status add_context(const lode_values *self, uint32_t context, struct
     bytes->looks += LOOK;
     if (self->options.metric < 0) {
         bytes->content += block.group_count * block_group_stride(&block);
-        add_values(self, &block, block.value_count, bytes);
+        add_values(self, &block, block.group_count, block.value_count, bytes);
         return LODE_OK;
     }
     bytes->looks += search_bytes(block.group_count, block_group_stride(&block));
     lode_status status = lode_block_find(&block, (uint32_t)self->options.metric, &group, error);
     if (status == LODE_OK)
-        add_values(self, &block, group.count, bytes);
+        add_values(self, &block, 1, group.count, bytes);
     return status == LODE_NOT_FOUND ? LODE_OK : status;
 }
 

@@ -146,10 +146,10 @@ def wrong_options_are_refused(program):
 
 def the_deepest_boxes_are_left_out_first(program):
     whole = program.json("flame", "viewer-issue-233")["boxes"]
-    answer = program.json("flame", "--limit", 50, "viewer-issue-233")
-    program.check(answer["is_truncated"] and len(answer["boxes"]) == 50, "50 boxes")
+    answer = program.json("flame", "--limit", 25, "viewer-issue-233")
+    program.check(answer["is_truncated"] and len(answer["boxes"]) == 25, "25 boxes")
     keys = ("level", "x", "width", "name")
-    program.check([[b[k] for k in keys] for b in answer["boxes"]] == [[b[k] for k in keys] for b in whole[:50]], "they are the first ones")
+    program.check([[b[k] for k in keys] for b in answer["boxes"]] == [[b[k] for k in keys] for b in whole[:25]], "they are the first ones")
     shallow = program.json("flame", "--depth", 3, "viewer-issue-233")
     program.check({b["level"] for b in shallow["boxes"]} == {0, 1, 2}, "--depth 3 has three levels")
     program.check(any(b["folded"] for b in shallow["boxes"]), "and says that there is more")

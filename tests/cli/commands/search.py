@@ -74,6 +74,7 @@ def attributes(text, names):
 
 def traces(program):
     """What the original says, in the order of time. A trace inside of another is listed twice, and counts once."""
+    program.need_larger()
     text = (program.stores().parent / "master-expected.txt").read_text(encoding="utf-8")
     names = {key: unescape(value) for key, value in re.findall(r"^(\d+)\t(.*)$", text, re.MULTILINE)}
     found = {}
@@ -244,6 +245,7 @@ def threads_change_nothing(program):
 
 
 def ids_choose_traces(program):
+    program.need_larger()
     def chosen(*options):
         return [row["track"] + 1 for row in program.json("profiles", STORE, "--sort", "index", *options, cwd=program.stores())["rows"]]
 
@@ -259,6 +261,7 @@ def ids_choose_traces(program):
 
 
 def wrong_ids_are_refused(program):
+    program.need_larger()
     for given, words in (("6", r"no request 6; there are 5 .*"), ("0", r"--id needs at least 4 digits of an id, not '0'"),
                          ("0000-0000", r"several requests have an id that begins with '0000-0000', such as \w+ and \w+; use more digits"),
                          ("dead", r"no request has an id that begins with 'dead' .*"), ("1,", None),

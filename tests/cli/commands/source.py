@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests" / name) for name in ("answers", "cli")]
 
 import cli  # noqa: E402
+import corpora  # cli knows where it is
 import db_nasty as nasty  # noqa: E402
 import db_write  # noqa: E402
 
@@ -118,7 +119,7 @@ def hostile_paths(program):
 
 def lines_of_recordings(program):
     """Times at lines are those of the functions that are defined there."""
-    for store in sorted(program.recordings().glob("*/uftrace.data")):
+    for store in (path / "uftrace.data" for path in corpora.stores(program.recordings())):
         files = {}
         for row in json.loads(program.run("top", "--json", "--limit", "0", str(store)).out)["rows"]:
             if row["file"] is not None and row["line"] is not None:

@@ -15,6 +15,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools"))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "fault"))
+import corpora  # noqa: E402
 from companions import list_sources  # noqa: E402
 from outcome import fingerprint, scratch  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -191,8 +192,8 @@ def size_of(path):
 
 
 def test_corpus(tap, stores):
-    corpus = os.environ.get("LODE_CORPUS") or os.environ.get("LODE_CORPUS_DEFAULT")
-    if not corpus or not os.path.isdir(corpus):
+    corpus = str(corpora.root())
+    if not os.path.isdir(corpus):
         tap.skip("stores of the corpus are replaced", "there is no corpus")
         return
     complaints, count = [], 0

@@ -42,8 +42,16 @@ struct replay {
     size_t length;
 };
 
+/* Of uftrace, which listed what is in a recording. */
+static int version(void)
+{
+    return corpus_is_own() ? 13 : 19;
+}
+
 static struct bytes load(const char *recording, const char *name)
 {
+    if (corpus_is_own())
+        skip(); /* what the arguments are is known of recordings of the larger corpus */
     char pattern[512], path[1024];
     glob_t found;
     struct bytes bytes = {calloc(1, 1 << 20), 0};
@@ -451,7 +459,7 @@ static unsigned compare_with_list(struct real *real)
         0, UFT_PERF_IN, UFT_PERF_OUT, 0, UFT_PERF_NEW, UFT_PERF_EXIT, UFT_PERF_NAME, UFT_PERF_OUT_PREEMPTED};
     char line[4096], path[2048];
     unsigned listed = 0;
-    snprintf(path, sizeof path, "%s/golden19/dump.txt", real->folder);
+    snprintf(path, sizeof path, "%s/golden%d/dump.txt", real->folder, version());
     FILE *stream = fopen(path, "r");
     assert_non_null(stream);
     while (fgets(line, sizeof line, stream)) {
@@ -472,7 +480,7 @@ static unsigned compare_with_list(struct real *real)
 static bool is_listed(const struct real *real)
 {
     char path[2048];
-    snprintf(path, sizeof path, "%s/golden19/dump.txt", real->folder);
+    snprintf(path, sizeof path, "%s/golden%d/dump.txt", real->folder, version());
     return access(path, F_OK) == 0;
 }
 
@@ -507,8 +515,8 @@ static void real_events_are_those_that_uftrace_lists(void **state)
     }
     closedir(directory);
     print_message("# %u events of %u recordings\n", listed, recordings);
-    assert_true(recordings >= 30);
-    assert_true(listed > 500);
+    assert_true(recordings >= (corpus_is_own() ? 7 : 30));
+    assert_true(listed > (corpus_is_own() ? 10 : 500));
 }
 
 int main(void)
@@ -520,5 +528,6 @@ int main(void)
         cmocka_unit_test(events_of_functions),
         cmocka_unit_test(real_events_are_those_that_uftrace_lists),
     };
+    correct_skips();
     return run_with_corpus("real", tests, sizeof tests / sizeof *tests);
 }
