@@ -20,7 +20,19 @@ changed() {
     base=${LODE_CI_BASE:-$("${git[@]}" merge-base HEAD origin/main 2>/dev/null)} || base=$head
     [ "$base" != "$head" ] || base=$("${git[@]}" rev-parse -q --verify HEAD~1) || return 0
     echo "changed since $base" >&2
-    "${git[@]}" diff --name-only "$base" || true
+    # Files that moved, or include what moved, have not changed.
+    "${git[@]}" diff -M -z -I '^[[:space:]]*#[[:space:]]*include' --numstat "$base" |
+        python3 -c '
+import sys
+fields = iter(sys.stdin.read().split("\0"))
+for field in fields:
+    added, removed, name = (field.split("\t") + ["", ""])[:3]
+    if added and not name:  # a move: the old name and the new one follow
+        next(fields)
+        name = next(fields)
+    if added and (added, removed) != ("0", "0"):
+        print(name)
+' || true
 }
 mapfile -t changes < <(if [ "$fraction" != 1/1 ]; then changed; fi)
 export LODE_TIDY_CHANGED="${changes[*]:-}"

@@ -113,7 +113,7 @@ def help_pages(lode):
     def printed(*arguments):
         return subprocess.run([lode, "help", *arguments], capture_output=True, check=True, encoding="utf-8").stdout
     overview = printed()
-    commands = re.findall(r"^  ([a-z]+) ", overview.split("Commands\n")[1], re.MULTILINE)
+    commands = [name for name in re.findall(r"^  ([a-z]+) ", overview, re.MULTILINE) if (ROOT / "src" / "cli" / "help" / f"{name}.txt").is_file()]
     pages = {}
     for name, text in [("lode", overview), *((name, printed(name)) for name in commands)]:
         title = "lode" if name == "lode" else f"lode {name}"

@@ -25,6 +25,8 @@ OPEN_WORK = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX|HA" + r"CK)\b")
 STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 # Recorded output and fuzzing seeds are data: they keep the bytes, and the home directories, of whoever measured.
 DATA_FOLDERS = {"golden", "corpus"}
+# The rest of tests/data are stores.
+DATA_SOURCES = {"making", "programs"}
 
 
 def project_files(root):
@@ -53,7 +55,8 @@ class File:
         self.lines = self.text.split("\n")
         self.is_c = path.suffix in C_SUFFIXES
         self.is_script = path.suffix in SCRIPT_SUFFIXES or self.text.startswith("#!")
-        self.is_data = bool(DATA_FOLDERS & set(path.parts[:-1]))
+        is_store = path.parts[:2] == ("tests", "data") and len(path.parts) > 3 and path.parts[2] not in DATA_SOURCES
+        self.is_data = is_store or bool(DATA_FOLDERS & set(path.parts[:-1]))
 
     def matches(self, pattern, lines=None):
         return [f"{self.path}:{number}: {self.lines[number - 1].strip()[:100]}"

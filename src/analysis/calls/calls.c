@@ -6,6 +6,7 @@
 #include "base/getter.h"
 #include "model/table.h"
 #include <lode/private/columns.h>
+#include <lode/unstable/match.h>
 #include <math.h>
 #include <stdlib.h>
 

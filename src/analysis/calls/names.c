@@ -5,6 +5,7 @@
 #include "base/memory/hash.h"
 #include "model/names/functions.h"
 #include <lode/name.h>
+#include <lode/unstable/match.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -58,7 +58,8 @@ lode_status lode_off_cpu_take(struct lode_off_cpu *self, const lode_event **even
         return LODE_OK;
     if (!reserve(self, *count))
         return lode_fail_memory(error);
-    for (const lode_event *event = *events; event < *events + *count; event++) {
+    for (size_t i = 0; i < *count; i++) {
+        const lode_event *event = &(*events)[i];
         if (note(self, event, depth))
             continue;
         depth += (size_t)(event->kind == LODE_EVENT_ENTER) - (size_t)(event->kind == LODE_EVENT_LEAVE);

@@ -17,6 +17,7 @@
 #include <lode/hotspot.h>
 #include <lode/name.h>
 #include <lode/unstable/kind.h>
+#include <lode/unstable/match.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,8 @@ enum {
     TEXT_MAX = 1024
 };
 
-static const char *say(struct lode_diagnosis *d, const char *format, va_list list)
+__attribute__((format(printf, 2, 0))) static const char *say(struct lode_diagnosis *d, const char *format,
+                                                             va_list list)
 {
     char text[TEXT_MAX];
     vsnprintf(text, sizeof text, format, list);

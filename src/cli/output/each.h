@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Macros with one call for each of their arguments, at most 16 values or 12 pairs; used by out.h only. */
+/* Macros with one call for each argument: at most 16 values or 12 pairs; used by out.h only. */
 #ifndef CLI_EACH_H
 #define CLI_EACH_H
 

@@ -246,7 +246,7 @@ void out_row_end(out *o);
 /* Words below the row that is under way, in text only; lines are broken where the terminal ends. */
 void out_note(out *o, out_style style, const char *text);
 
-/* Cells in column order; OUT_ROW is a whole row. An int is a number, and in JSON what its column is. */
+/* Cells in column order; OUT_ROW is a whole row. In JSON an int is what its column is. */
 #define OUT_CELLS(o, ...)      OUT_EACH_(OUT_COUNT_(__VA_ARGS__))(OUT_CELL_, o, __VA_ARGS__)
 #define OUT_ROW(o, style, ...) (out_row(o, style), OUT_CELLS(o, __VA_ARGS__), out_row_end(o))
 

@@ -80,7 +80,7 @@ const char *label_profile(label *l, const lode_database *db, uint32_t profile)
     FILL(l, lode_profile_label(db, profile, l->text, l->capacity));
 }
 
-const char *label_hotspot(label *l, const lode_hotspot *hotspot, lode_group_by by)
+const char *label_hotspot(label *l, const lode_hotspot *hotspot)
 {
     FILL(l, lode_hotspot_label(hotspot, l->text, l->capacity));
 }

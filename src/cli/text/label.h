@@ -21,7 +21,7 @@ const char *label_context_as(label *l, const lode_context *context, int names);
 const char *label_profile(label *l, const lode_database *db, uint32_t profile);
 /* The title of a column of such names. */
 const char *title_of_hotspots(lode_group_by by);
-const char *label_hotspot(label *l, const lode_hotspot *hotspot, lode_group_by by);
+const char *label_hotspot(label *l, const lode_hotspot *hotspot);
 /* "file.c:12", "file.c", or NULL without a file. */
 const char *label_place(label *l, const lode_file *file, uint32_t line);
 void label_free(label *l);

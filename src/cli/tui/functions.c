@@ -102,7 +102,7 @@ static void fill_row(tui_app *app, size_t index, tui_row *row)
     share(row->cells[1], hotspot->exclusive, app->total);
     format_amount(row->cells[2], hotspot->inclusive, tui_unit(app));
     share(row->cells[3], hotspot->inclusive, app->total);
-    row->text = label_hotspot(&app->name, hotspot, LODE_BY_FUNCTION);
+    row->text = label_hotspot(&app->name, hotspot);
 }
 
 static const char *sort_word(const tui_app *app)

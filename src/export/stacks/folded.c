@@ -74,7 +74,7 @@ static lode_status reserve_path(struct folded *folded, uint32_t depth, lode_erro
 {
     if (depth <= folded->capacity)
         return LODE_OK;
-    return LODE_GROW(folded->path, folded->capacity, 2 * depth) ? LODE_OK : lode_fail_memory(error);
+    return LODE_GROW(folded->path, folded->capacity, 2 * (size_t)depth) ? LODE_OK : lode_fail_memory(error);
 }
 
 /* "rank 3;thread 0;" in front of the stacks of a profile. */

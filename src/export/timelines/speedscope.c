@@ -73,7 +73,7 @@ static lode_status reserve_path(struct speedscope *self, uint32_t depth, lode_er
 {
     if (depth <= self->capacity)
         return LODE_OK;
-    return LODE_GROW(self->path, self->capacity, 2 * depth) ? LODE_OK : lode_fail_memory(error);
+    return LODE_GROW(self->path, self->capacity, 2 * (size_t)depth) ? LODE_OK : lode_fail_memory(error);
 }
 
 /* The stack of a position; levels that are too deep are left out. */

@@ -4,6 +4,7 @@
 #include "unit.h"
 #include <lode/calls.h>
 #include <lode/name.h>
+#include <lode/unstable/match.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

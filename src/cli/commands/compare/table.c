@@ -117,7 +117,7 @@ char *compare_name(const compare_job *job, const lode_compare_row *row, const lo
     if (is_several(job, row, hotspot))
         return copy_text(row->key.name);
     char *name = copy_text(is_function ? label_context_as(&l, hotspot->sample, job->names)
-                                       : label_hotspot(&l, hotspot, job->by));
+                                       : label_hotspot(&l, hotspot));
     label_free(&l);
     return name;
 }

@@ -107,7 +107,7 @@ static void write_row(out *o, const lode_hotspot *row, lode_group_by by, int nam
     OUT_ROW(o, STYLE_PLAIN, row->exclusive, out_share(row->exclusive, total), row->inclusive,
             out_share(row->inclusive, total), label_place(l, row->file, row->line),
             row->module ? lode_path_tail(lode_module_path(row->module)) : NULL,
-            is_by_function(by) ? label_context_as(l, row->sample, names) : label_hotspot(l, row, by),
+            is_by_function(by) ? label_context_as(l, row->sample, names) : label_hotspot(l, row),
             function_of_row(l, row, by, names), function_of_row(l, row, by, names), path_of_file(row->file),
             out_u64_if(row->line != 0, row->line), path_of_module(row->module), row->contexts,
             out_u64_if(is_by_function(by) || by == LODE_BY_KIND, row->functions), kind_of_hotspot(row, by));

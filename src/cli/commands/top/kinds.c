@@ -24,7 +24,7 @@ static const out_column columns[COLUMN_COUNT] = {
 static void write_row(out *o, const lode_hotspot *row, double whole, label *l)
 {
     OUT_ROW(o, STYLE_PLAIN, row->exclusive, out_share(row->exclusive, whole), row->inclusive,
-            out_share(row->inclusive, whole), row->functions, label_hotspot(l, row, LODE_BY_KIND),
+            out_share(row->inclusive, whole), row->functions, label_hotspot(l, row),
             kind_of_hotspot(row, LODE_BY_KIND));
 }
 

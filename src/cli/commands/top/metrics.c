@@ -155,7 +155,7 @@ static void write_row(out *o, const metric_list *list, const metric_rows *rows, 
         metric_columns_amount(o, &list->items[i], amounts_of(rows, row, 0), rows->totals);
         metric_columns_amount(o, &list->items[i], amounts_of(rows, row, 1), rows->totals);
     }
-    OUT_CELLS(o, is_by_function(by) ? label_context_as(l, names->sample, forms) : label_hotspot(l, names, by),
+    OUT_CELLS(o, is_by_function(by) ? label_context_as(l, names->sample, forms) : label_hotspot(l, names),
               names->functions > 1 && by != LODE_BY_KIND ? label_context_as(l, names->sample, forms)
               : names->function                          ? label_name(l, names->function, forms)
                                                          : NULL,

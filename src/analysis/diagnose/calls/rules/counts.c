@@ -297,7 +297,7 @@ static lode_status run_repeated(struct lode_diagnosis *d, lode_error *error)
     }
     const struct call_function *function = best ? &facts->functions[best - 1] : NULL;
     double share = best ? fmin(1, lode_diagnose_call_share(d, (double)function->repeated_time)) : 0;
-    if (share <= REPEAT_MIN)
+    if (function == NULL || share <= REPEAT_MIN)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "repeated", .confidence = LODE_POSSIBLE}};
     lode_diagnose_call_gain(&draft, share);
@@ -330,7 +330,7 @@ static lode_status run_omp(struct lode_diagnosis *d, lode_error *error)
             best = pair;
     }
     double share = best ? fmin(1, lode_diagnose_call_share(d, (double)best->running)) : 0;
-    if (share <= OMP_MIN)
+    if (best == NULL || share <= OMP_MIN)
         return LODE_OK;
     struct draft draft = {.statement = {.id = "omp-calls", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, share);
