@@ -250,9 +250,8 @@ def look_at(program, given):
 def stores_of_the_corpus(program):
     root = program.stores()
     if corpora.is_own():
-        # The reference does not follow exceptions that calls pass on to their callers, as those of example-shop do.
-        for name in ("synthetic-page", "synthetic-zico"):
-            look_at(program, Given(name, root / name))
+        for path in corpora.stores(root):
+            look_at(program, Given(path.name, path))
         return
     for name in ("first", "master", "real-agent"):
         look_at(program, Given(name, root / name))

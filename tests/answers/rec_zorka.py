@@ -5,7 +5,7 @@ import rec_reference as reference
 
 import store_reader as zorka
 
-ERROR = 1  # of the flags of a call
+ERROR = 8 | 1  # of the flags of a call: since September 2018, and before
 
 
 class Read(zorka.Store):

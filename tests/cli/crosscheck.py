@@ -18,7 +18,7 @@ try:
 except ImportError:  # no PyYAML, or one without libyaml
     expected = None
 
-NAMES = ("made-small", "viewer-issue-328", "viewer-issue-233", *(() if cli.corpora.is_own() else ("made-loops-cputime-t-mpi3ranks",)))
+NAMES = ("made-small", "made-loops-cputime-t-mpi3ranks", "viewer-issue-328", "viewer-issue-233")
 TOLERANCE = 1e-9
 METRICS = ("GPUOP (sec)", "CPUTIME (sec)", "REALTIME (sec)")  # the first that has a total is the default
 
@@ -135,7 +135,8 @@ def parts(program, database):
     for by in ("function", "line", "module", "file"):
         top = program.json("top", "--by", by, "--limit", 0, database.name)
         added = math.fsum(row["exclusive"] for row in top["rows"])
-        over = [row for row in top["rows"] if row["exclusive"] > row["inclusive"] * (1 + TOLERANCE)]
+        # By line, a function without lines stands in for what is inside it: no context counts for its row (lode/hotspot.h).
+        over = [row for row in top["rows"] if row["exclusive"] > row["inclusive"] * (1 + TOLERANCE) and (by != "line" or row["contexts"])]
         program.check(close(added, top["total"]) and not over, f"{database.name}: exclusive costs by {by} add up",
                       [added, top["total"], *over[:5]])
 

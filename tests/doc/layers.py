@@ -58,7 +58,7 @@ def braced(chains):
 def section():
     line = " <- ".join([braced(chains) for chains in groups(LIBRARY, BELOW)] + [braced([[layer] for layer in ABOVE])])
     rows = [f"| src/{layer} | {', '.join(directly(layer)) or '-'} | {CONTENT[layer]} |" for layer in LIBRARY]
-    rows += [f"| src/{layer} | the public headers only | {CONTENT[layer]} |" for layer in ABOVE]
+    rows += [f"| src/{layer} | include/lode only | {CONTENT[layer]} |" for layer in ABOVE]
     rows += [f"| src/{layer} | {interface} only: a plug-in | {CONTENT[layer]} |" for layer, interface in OF_PLUGINS.items()]
     return "\n".join(["![Layers](images/layers.svg)", "", line + ".", "Arrows point to what a layer may use; it may also use what those use.", "",
                       "| layer | uses | has |", "|---|---|---|", *rows, ""])
