@@ -24,7 +24,7 @@ packages=(
     libmicrohttpd-dev openssh-server openssh-client                # lode view, and tunnels to it
     chromium firefox-esr fonts-dejavu-core                         # browsers that show it
     libncurses-dev                                                 # lode tui
-    uftrace                                                        # recordings are made and read by it
+    uftrace linux-perf                                             # recordings are made and read by them
     gcc-s390x-linux-gnu g++-s390x-linux-gnu qemu-user              # a big-endian machine
     abigail-tools                                                  # the public interface against its baseline
     cmark-gfm                                                      # the manual as HTML

@@ -144,6 +144,15 @@ int help_command(out *o, const command_spec *command)
         out_print(o, "  %s\n      ", example->term);
         out_wrap(o, example->meaning, 6, 6, HELP_WIDTH);
     }
+    if (page->exit_statuses->term) {
+        out_print(o, "\n");
+        out_heading(o, "Exit status");
+    }
+    for (const help_term *status = page->exit_statuses; status->term; status++) {
+        char term[64];
+        snprintf(term, sizeof term, "  %s", status->term);
+        print_term(o, term, status->meaning, 10);
+    }
     return EXIT_DONE;
 }
 

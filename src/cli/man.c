@@ -129,8 +129,9 @@ static void man_see_also(out *o, const command_spec *except)
 
 static void man_ending(out *o, const command_spec *command)
 {
-    const help_page *program = help_find("lode");
-    man_terms(o, "EXIT STATUS", program->exit_statuses);
+    const help_page *program = help_find("lode"), *own = command ? help_find(command->name) : program;
+    /* A command that runs another program has statuses of its own. */
+    man_terms(o, "EXIT STATUS", (own->exit_statuses->term ? own : program)->exit_statuses);
     man_terms(o, "ENVIRONMENT", program->environment);
     man_see_also(o, command);
 }

@@ -136,6 +136,8 @@ LINES = (
     ("lode top db --profiles ran\t0", ["top", "db", "--profiles", "rank=0"]),
     ("lode convert --format uft\tdb", ["convert", "--format", "uftrace", "db"]),
     ("lode info od\t", ["info", "odd"]),
+    ("lode record --with uf\t./a", ["record", "--with", "uftrace", "./a"]),
+    ("lode record --freq 9 od\t", ["record", "--freq", "9", "odd"]),
 )
 # The same where the word begins in quotes.
 QUOTED = (("lode top odd -m \"it\t", ["top", "odd", "-m", ODD_METRIC]), ("lode top db -m 'CPU\t", ["top", "db", "-m", METRIC]))

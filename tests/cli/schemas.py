@@ -15,8 +15,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-import cli
-import golden
+sys.path.append(str(Path(__file__).resolve().parent / "commands"))
+
+import cli  # noqa: E402
+import golden  # noqa: E402
+import recorded  # noqa: E402
 
 try:
     import jsonschema
@@ -322,6 +325,16 @@ def outputs_of_gates_validate(program, judge):
     program.equal((done.returncode, judge.text(done.stdout)), (0, []), "lode diagnose --base --json follows its schema")
 
 
+def the_file_beside_a_recording_validates(program, judge):
+    """With a tool that only makes a directory."""
+    with tempfile.TemporaryDirectory() as folder:
+        tools = recorded.put_tools(Path(folder) / "tools", "uftrace")
+        result = program.run("record", "--with", "uftrace", "--then", "none", "/bin/true", cwd=folder, env={"PATH": str(tools)})
+        path = Path(folder) / "lode-true-1.json"
+        problems = judge.text(path.read_bytes()) if path.exists() else [result]
+        program.equal(problems, [], "the file that lode record writes follows its schema")
+
+
 # Recordings of requests know no source files.
 UNSEEN = {"lode-source-recording": {".id"}}
 # Real recordings are too short for statements; those on databases have the same fields.
@@ -397,5 +410,5 @@ if __name__ == "__main__":
         print("1..0 # SKIP there is no python3-jsonschema")
         sys.exit(0)
     sys.exit(cli.main(__doc__, schemas_are_valid, every_field_is_described, *map(with_judge, (
-        golden_outputs_validate, outputs_of_databases_validate, outputs_with_outliers_validate, outputs_of_recordings_validate, outputs_of_measurements_validate, outputs_of_other_stores_validate, outputs_of_comparisons_validate, outputs_of_gates_validate,
+        golden_outputs_validate, outputs_of_databases_validate, outputs_with_outliers_validate, outputs_of_recordings_validate, outputs_of_measurements_validate, outputs_of_other_stores_validate, outputs_of_comparisons_validate, outputs_of_gates_validate, the_file_beside_a_recording_validates,
         every_described_field_was_seen, spoilt_outputs_are_noticed)), readers_may_meet_unknown_fields, operands="maker"))

@@ -11,11 +11,13 @@ each document, and compares what is printed. Needs nothing but a lode and the do
 A line that begins with "$ " is a command; lines up to the next one or the end of the block are what it prints, on either
 stream. There, "..." alone on a line stands for any number of lines, and at the end of a line for the rest of it. A command
 must succeed, unless "$ echo $?" comes next and shows its exit status. Commands of other programs than lode and a few of
-every system are not run; neither are those with a program that is not installed. Prints the time from the first command of
+every system are not run; neither are those with a program that is not installed, nor a 'lode record' whose tool does not
+work here. Prints the time from the first command of
 a document to its first answer.
 """
 
 import argparse
+import functools
 import os
 import re
 import shutil
@@ -103,6 +105,24 @@ def programs_of(command):
             for part in re.split(r"\|\|?|&&|;", unquoted) if part.strip()]
 
 
+@functools.cache
+def why_no_perf(path):
+    """Why 'lode record' with perf has no answer here, or None."""
+    with tempfile.TemporaryDirectory() as folder:
+        line = "lode record --with perf --then none -o probe true && lode info probe.data"
+        done = subprocess.run(["sh", "-c", line], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else f"perf: {done.stderr.strip().splitlines()[-1]}"
+
+
+def why_not_recorded(command, env, folder):
+    """Why what a 'lode record' starts does not work here, or None."""
+    rehearsal = command.replace("lode record", "lode record --dry-run", 1)
+    done = subprocess.run(["sh", "-c", rehearsal], cwd=folder, env=env, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return done.stderr.strip().splitlines()[-1].removeprefix("lode: ")
+    return why_no_perf(env["PATH"]) if "perf record" in done.stdout and "--then none" not in command else None
+
+
 def why_not(command, env):
     """Why a command is not run, or None."""
     for program in programs_of(command):
@@ -155,6 +175,8 @@ class Reader:
             for command, after in zip(commands, [*commands[1:], None]):
                 name = f"{self.path.name}:{command.line}: $ {command.text}".replace("\n", " ")
                 reason = why_not(command.text, self.env)
+                if not reason and command.text.startswith("lode record"):
+                    reason = why_not_recorded(command.text, self.env, folder)
                 if reason:
                     self.report.skip(name, reason)
                     continue

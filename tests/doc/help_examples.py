@@ -3,7 +3,7 @@
 """
 Types every example of the help pages: help_examples.py --lode PROGRAM. The stores that they name are those of `lode
 example` (NAMES below). Each must succeed and print something, or write what it says. Not run: examples that start with
-another program than lode, those of more than a million of something, and servers (tests/view).
+another program than lode, those of more than a million of something, servers (tests/view), and what records.
 """
 
 import argparse
@@ -73,6 +73,8 @@ def try_example(report, name, command, stores, env):
         reason = "takes long"
     elif command.startswith(("lode view", "lode tui")):
         reason = "serves until it is stopped"
+    elif command.startswith("lode record"):
+        reason = "records a program of the reader (doc/recording.md)"
     if reason:
         report.skip(name, reason)
         return

@@ -25,6 +25,7 @@ ALLOWED = {
     "progress.c": {"STDERR_FILENO"},  # asks whether it is a terminal
     "out.c": {"STDOUT_FILENO", "write"},
     "place.c": {"STDOUT_FILENO", "write"},  # bytes of other formats, no text
+    "launch.c": {"STDOUT_FILENO", "STDERR_FILENO"},  # the streams of a program that is started
     "interrupt.c": {"STDERR_FILENO"},  # the last of the streams that must not be closed
 }
 # A plug-in that draws on a terminal what the program has escaped (src/cli/tui/paint.c).

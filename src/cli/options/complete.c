@@ -249,7 +249,7 @@ static void offer_operand(completion *c, size_t index)
         offer_commands(c);
     else if (strcmp(name, "CONTEXT") == 0 || strncmp(name, "FUNCTION", 8) == 0)
         offer_functions(c);
-    else if (!c->command->stores)
+    else if (!c->command->stores && !c->command->options.ends_at_operand)
         offer_words(c, name);
     else
         direct(c, "files");
@@ -300,6 +300,7 @@ static void complete_words(completion *c, char **words, size_t count)
         } else if (is_over || words[i][0] != '-' || !words[i][1]) {
             if (operands++ == 0)
                 c->store = words[i];
+            is_over |= c->command->options.ends_at_operand;
         } else if (strcmp(words[i], "--") == 0) {
             is_over = 1;
         } else {

@@ -444,9 +444,10 @@ int option_parse(const option_set *set, const char *command, int count, char **a
         int is_option = !is_over && text[0] == '-' && text[1] && !is_comment(text);
         if (!is_option && p.open && !is_over)
             used = store(&p, p.open, text) < 0 ? -1 : 1;
-        else if (!is_option)
+        else if (!is_option) {
             result->operands[result->operand_count++] = text;
-        else if (strcmp(text, "--") == 0)
+            is_over |= set->ends_at_operand;
+        } else if (strcmp(text, "--") == 0)
             is_over = 1;
         else if (text[1] == '-')
             used = parse_long(&p, text + 2, next);

@@ -145,7 +145,8 @@ typedef struct option_set {
     const option_spec *own;
     const option_spec *of_databases; /* that have no meaning for another kind of store */
     const option_spec *of_recordings;
-    unsigned shared; /* SHARED_... */
+    unsigned shared;     /* SHARED_... */
+    int ends_at_operand; /* what follows the first operand belongs to another program */
 } option_set;
 
 /* The number of bits for given options; a command with more options aborts the program. */

@@ -2,8 +2,10 @@
 #include "options/shell_words.h"
 
 #include "alloc.h"
+#include "output/escape.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,5 +105,46 @@ char *shell_quote(const char *text, char quote)
         word[used++] = *text;
     }
     word[used] = '\0';
+    return word;
+}
+
+/* What a shell takes for itself wherever it stands in a word. */
+static int stands_for_itself(const char *text)
+{
+    if (text[0] == '\0' || text[0] == '=')
+        return 0;
+    for (const char *at = text; *at; at++)
+        if ((unsigned char)*at < 0x80 && is_special(*at, 0))
+            return 0;
+    return 1;
+}
+
+static char *spell_bytes(const char *text)
+{
+    size_t size = 4 * strlen(text) + 4, used = 2;
+    char *word = alloc_array(size, 1);
+    memcpy(word, "$'", 2);
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)*text;
+        int is_plain = byte >= 0x20 && byte < 0x7f && byte != '\'' && byte != '\\';
+        used += (size_t)snprintf(word + used, size - used, is_plain ? "%c" : "\\%03o", byte);
+    }
+    word[used] = '\'';
+    return word;
+}
+
+char *shell_spell(const char *text)
+{
+    size_t length = strlen(text);
+    /* What is safe depends on the characters of the terminal, which reads the same line. */
+    if (escape_plain(text, length, escape_has_utf8()) < length)
+        return spell_bytes(text);
+    if (stands_for_itself(text))
+        return alloc_text(text);
+    char *inside = shell_quote(text, '\'');
+    size_t size = strlen(inside) + 3;
+    char *word = alloc_array(size, 1);
+    snprintf(word, size, "'%s'", inside);
+    free(inside);
     return word;
 }

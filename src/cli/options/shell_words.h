@@ -22,5 +22,10 @@ void shell_words_free(shell_words *words);
 char *shell_unquote(const char *text, size_t length);
 /* The text so that bash reads it back, after an open quote (' or ") or none (0). free() it. */
 char *shell_quote(const char *text, char quote);
+/*
+ * One whole word, so that bash, zsh and ksh read it back. Bytes that are not safe to show are
+ * written as $'\NNN'. free() it.
+ */
+char *shell_spell(const char *text);
 
 #endif

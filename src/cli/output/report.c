@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output/report.h"
 
+#include "alloc.h"
 #include "host.h"
 #include "interrupt.h"
 #include "output/escape.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -21,12 +23,15 @@ void report_quietly(int is_quiet)
     is_silent = is_quiet;
 }
 
-/* Writes to standard error: escapes names in `text` for terminals. One write per line. */
-static void print(const char *before, const char *text, const char *after)
+/*
+ * Writes to standard error: escapes names in `text` for terminals. One write per line. An escape
+ * has at most four bytes for each that it stands for, and so has `line`.
+ */
+static void print_with(char *line, const char *before, const char *text, const char *after)
 {
-    char line[16 + MESSAGE_SIZE * 4];
-    size_t size = strlen(text), used = (size_t)snprintf(line, 16, "%s", before);
+    size_t size = strlen(text), used = strlen(before);
     int has_utf8 = escape_has_utf8();
+    memcpy(line, before, used);
     for (;;) {
         size_t plain = escape_plain(text, size, has_utf8);
         memcpy(line + used, text, plain);
@@ -40,9 +45,16 @@ static void print(const char *before, const char *text, const char *after)
         text += length;
         size -= length;
     }
-    used += (size_t)snprintf(line + used, sizeof line - used, "%s", after);
-    (void)fwrite(line, 1, used, stderr);
+    memcpy(line + used, after, strlen(after));
+    (void)fwrite(line, 1, used + strlen(after), stderr);
     fflush(stderr);
+}
+
+/* Without memory of its own: it also says that there is none. */
+static void print(const char *before, const char *text, const char *after)
+{
+    char line[16 + MESSAGE_SIZE * 4];
+    print_with(line, before, text, after);
 }
 
 int report(const char *format, ...)
@@ -59,6 +71,18 @@ int report(const char *format, ...)
         return EXIT_TROUBLE;
     print("lode: ", message, "\n");
     return EXIT_TROUBLE;
+}
+
+void report_whole(const char *text)
+{
+    const host *h = host_current();
+    if (h)
+        h->on_message(h->user, text);
+    if (h || is_silent)
+        return;
+    char *line = alloc_array(16 + 4 * strlen(text), 1);
+    print_with(line, "lode: ", text, "\n");
+    free(line);
 }
 
 void report_status(const char *text)

@@ -15,6 +15,8 @@ enum exit_status {
 void report_quietly(int is_quiet);
 /* Prints "lode: ..." and returns EXIT_TROUBLE, for `return report(...)` at the end of a command. */
 int report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for a text of any length, such as a command that is to be typed. */
+void report_whole(const char *text);
 /* The same for an error of the library about `subject`: a path, or NULL. */
 int report_error(const char *subject, const lode_error *error);
 /* Before a store is closed: notes whether one of its files has become shorter while it was read. */
