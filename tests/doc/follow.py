@@ -34,7 +34,7 @@ BLOCK = re.compile(r"^(?P<indent> *)```console\n(?P<body>.*?)^ *```$", re.MULTIL
 ANY_LINES = "..."
 SECONDS = 120
 # Programs that are typed, besides lode; they are on every machine, or their command is left out.
-TYPED = ("lode", "cat", "cp", "echo", "head", "jq", "ls", "mkdir", "printf", "rm", "wc")
+TYPED = ("lode", "cat", "cp", "echo", "g++", "gcc", "head", "jq", "ls", "mkdir", "mpicc", "printf", "rm", "wc")
 # Commands of lode that answer no question.
 NO_ANSWER = ("example", "help", "synth", "version")
 
@@ -120,7 +120,8 @@ def why_not_recorded(command, env, folder):
     done = subprocess.run(["sh", "-c", rehearsal], cwd=folder, env=env, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return done.stderr.strip().splitlines()[-1].removeprefix("lode: ")
-    return why_no_perf(env["PATH"]) if "perf record" in done.stdout and "--then none" not in command else None
+    has_answer = "--then none" not in command and "--dry-run" not in command
+    return why_no_perf(env["PATH"]) if "perf record" in done.stdout and has_answer else None
 
 
 def why_not(command, env):
@@ -234,7 +235,7 @@ def main():
     parser.add_argument("--lode", help="the program (default: the one in PATH)")
     parser.add_argument("--write", action="store_true", help="write what is printed into the documents")
     parser.add_argument("--beside", action="append", default=[], type=Path, metavar="PROGRAM",
-                        help="a program that is in the empty directory, for ./PROGRAM")
+                        help="a program or another file that is in the empty directory, for ./PROGRAM")
     parser.add_argument("documents", nargs="*", type=Path)
     options = parser.parse_args()
     report = Report()

@@ -7,6 +7,7 @@ record_live.py runs real ones.
 
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -17,6 +18,7 @@ sys.path.insert(1, str(Path(__file__).resolve().parent))
 import recorded  # noqa: E402
 from recorded import cli  # noqa: E402
 
+MUTANTS = 60
 ALL_TOOLS = ("perf", "uftrace", "hpcrun")
 # The kernel decides which event works, and whether its own code is recorded.
 EVENT = re.compile(r"-e (cycles|cpu-clock)(:u)?")
@@ -296,6 +298,28 @@ def hostile_names(program):
                       "names of stores are plain", made)
 
 
+def damaged_programs(program):
+    """Whatever a file has where an ELF has numbers, there is an answer, soon."""
+    if not recorded.compiler():
+        return program.skip("damaged programs", "there is no compiler")
+    chance = random.Random(7)
+    with recorded.scratch() as folder:
+        bench = Bench(program, folder)
+        whole = recorded.compile_program(folder, "calls", *recorded.HAS_CALLS).read_bytes()
+        headers = [*range(16, 64), *range(64, 64 + 13 * 56), *range(int.from_bytes(whole[40:48], sys.byteorder), len(whole))]
+        wrong = []
+        for number in range(MUTANTS):
+            bytes_ = bytearray(whole if number % 8 else whole[:chance.randrange(len(whole))])
+            for _ in range(chance.choice((1, 4, 16))):
+                bytes_[min(chance.choice(headers), len(bytes_) - 1)] = chance.choice((0, 1, 127, 128, 255, chance.randrange(256)))
+            (folder / "mutant").write_bytes(bytes_)
+            (folder / "mutant").chmod(0o755)
+            result = bench.record("--dry-run", "--with", "uftrace", "./mutant")
+            if result.status != 0 or not result.out.startswith("uftrace record"):
+                wrong.append((number, result))
+        return program.equal(wrong, [], f"{MUTANTS} damaged programs")
+
+
 def tasks_of_a_launcher_have_names_of_their_own(program):
     with recorded.scratch() as folder:
         bench = Bench(program, folder)
@@ -345,5 +369,5 @@ def the_commit_is_noted(program):
 
 if __name__ == "__main__":
     sys.exit(cli.main(__doc__, the_program_decides, the_launcher_decides, interpreters_are_asked_for_names, options_decide, wrong_usage,
-                      a_tool_that_fails, hpcrun_as_a_stand_in, nothing_is_overwritten, sets_are_compared, hostile_names,
+                      a_tool_that_fails, hpcrun_as_a_stand_in, nothing_is_overwritten, sets_are_compared, hostile_names, damaged_programs,
                       tasks_of_a_launcher_have_names_of_their_own, a_directory_that_cannot_be_written, the_commit_is_noted))

@@ -256,6 +256,8 @@ def other_programs(program):
         result = program.run("record", "--then", "none", "node", "job.js", cwd=folder)
         program.check(result.status == 0 and result.out == "true\n" and re.search(r"JS:.*inner", shown_by_perf(program, folder, "lode-job.js-1.data")),
                       "functions of node have names", [result])
+        for pid in set(re.findall(r"\d+", program.run_any("perf", "script", "-F", "pid", "-i", "lode-job.js-1.data", cwd=folder).out)):
+            Path(f"/tmp/perf-{pid}.map").unlink(missing_ok=True)
 
 
 def record_openmp(program, folder):

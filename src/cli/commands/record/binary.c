@@ -12,13 +12,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SECTIONS_MAX 65536u
-#define STRINGS_MAX  (64u << 20)
-#define SYMBOLS_MAX  (1u << 22)
-#define SAMPLED      512u /* functions whose code is read */
-#define CODE_SIZE    32u  /* bytes of each */
-#define SHARE_NEEDED 4u   /* one function in so many: start-up code and stubs differ */
-#define SCRIPT_LINE  256u /* as much as the kernel reads */
+#define SECTIONS_MAX    65536u
+#define STRINGS_MAX     (64u << 20)
+#define SYMBOLS_MAX     (1u << 22)
+#define SYMBOLS_AT_ONCE 256u
+#define SEGMENTS_MAX    64u
+#define SAMPLED         512u /* functions whose code is read */
+#define CODE_SIZE       32u  /* bytes of each */
+#define SHARE_NEEDED    4u   /* one function in so many: start-up code and stubs differ */
+#define SCRIPT_LINE     256u /* as much as the kernel reads */
 
 #if defined __x86_64__
 #define MACHINE EM_X86_64
@@ -74,7 +76,8 @@ static int read_section(const elf_file *file, uint64_t index, Elf64_Shdr *sectio
 
 static int read_segment(const elf_file *file, uint64_t index, Elf64_Phdr *segment)
 {
-    return index < file->header.e_phnum && file->header.e_phentsize == sizeof *segment &&
+    return index < SEGMENTS_MAX && index < file->header.e_phnum &&
+           file->header.e_phentsize == sizeof *segment &&
            read_at(file, file->header.e_phoff + index * sizeof *segment, segment, sizeof *segment);
 }
 
@@ -91,18 +94,21 @@ static const char *tracer_function(const char *name)
     return NULL;
 }
 
+/* The names that a program takes from others; dynamic ones only, since a tracer gives them. */
 static const char *find_calls(const elf_file *file, const Elf64_Shdr *symbols)
 {
     Elf64_Shdr section;
+    Elf64_Sym some[SYMBOLS_AT_ONCE];
     const char *found = NULL;
     char *names = read_section(file, symbols->sh_link, &section) ? read_strings(file, &section) : NULL;
-    uint64_t count = symbols->sh_size / sizeof(Elf64_Sym);
-    for (uint64_t i = 0; names && i < count && i < SYMBOLS_MAX && !found; i++) {
-        Elf64_Sym symbol;
-        if (!read_at(file, symbols->sh_offset + i * sizeof symbol, &symbol, sizeof symbol))
+    uint64_t count = symbols->sh_size / sizeof *some;
+    for (uint64_t i = 0; names && i < count && i < SYMBOLS_MAX && !found; i += SYMBOLS_AT_ONCE) {
+        size_t here = count - i < SYMBOLS_AT_ONCE ? (size_t)(count - i) : SYMBOLS_AT_ONCE;
+        if (!read_at(file, symbols->sh_offset + i * sizeof *some, some, here * sizeof *some))
             break;
-        if (symbol.st_shndx == SHN_UNDEF && symbol.st_name < section.sh_size)
-            found = tracer_function(names + symbol.st_name);
+        for (size_t k = 0; k < here && !found; k++)
+            if (some[k].st_shndx == SHN_UNDEF && some[k].st_name < section.sh_size)
+                found = tracer_function(names + some[k].st_name);
     }
     free(names);
     return found;
@@ -114,8 +120,12 @@ static void look_at_sections(const elf_file *file, binary *found)
     Elf64_Shdr section;
     char *names = read_section(file, file->header.e_shstrndx, &section) ? read_strings(file, &section) : NULL;
     uint64_t names_size = names ? section.sh_size : 0;
+    int has_symbols = 0;
     for (uint64_t i = 0; i < SECTIONS_MAX && read_section(file, i, &section); i++) {
-        const char *called = section.sh_type == SHT_DYNSYM ? find_calls(file, &section) : NULL;
+        /* A program has one such table. */
+        int is_table = section.sh_type == SHT_DYNSYM && !has_symbols;
+        const char *called = is_table ? find_calls(file, &section) : NULL;
+        has_symbols |= is_table;
         const char *name = section.sh_name < names_size ? names + section.sh_name : "";
         if (called) {
             found->sites = SITES_CALLS;
@@ -221,7 +231,7 @@ static void look_at_elf(elf_file *file, binary *found)
     look_at_sections(file, found);
     for (uint64_t i = 0; read_segment(file, i, &segment); i++) {
         found->is_dynamic |= segment.p_type == PT_INTERP;
-        if (segment.p_type == PT_GNU_EH_FRAME)
+        if (segment.p_type == PT_GNU_EH_FRAME && !found->has_unwind_tables)
             look_at_functions(file, &segment, found);
     }
 }

@@ -35,7 +35,9 @@ void plan_interpreter(plan *p, int is_said)
         words_print(&p->added, "NODE_OPTIONS=%s%s--perf-basic-prof --interpreted-frames-native-stack",
                     before ? before : "", before && before[0] ? " " : "");
         if (is_said)
-            report("node names its functions for perf in /tmp/perf-PID.map");
+            report(
+                "node names its functions for perf in /tmp/perf-PID.map, and leaves a log beside the program's "
+                "files (isolate-*-v8.log)");
     }
 }
 
