@@ -64,10 +64,10 @@ int about_write(const plan *p, const store_place *place, const words *command, c
     write_words(o, "tool_command", command->items, command->count);
     write_words(o, "environment", p->added.items, p->added.count);
     out_array(o, "program");
-    for (size_t i = 0; p->program && i < p->program->count; i++)
+    for (size_t i = 0; i < p->program->count; i++)
         OUT_ELEMENTS(o, p->program->line[i]);
     out_array_end(o);
-    OUT_FIELDS(o, "pid", out_u64_if(!p->program, p->options->pid));
+    OUT_FIELDS(o, "pid", out_u64_if(p->program->count == 0, p->options->pid));
     OUT_FIELDS(o, "host", (const char *)host, "directory", (const char *)folder);
     write_task(o);
     write_commit(o);

@@ -62,7 +62,7 @@ static void say_perf(const plan *p)
 {
     const program *found = p->program;
     const char *option = sampling_option(p->options);
-    if (!found)
+    if (found->count == 0)
         report("perf takes samples of process %llu", (unsigned long long)p->options->pid);
     else if (found->interpreter)
         report("perf takes samples of %s, and of what it calls",
@@ -106,7 +106,7 @@ static void say(const plan *p)
         report("hpcrun takes samples%s%s",
                p->program->launcher ? ": it records the ranks that are started by " : "",
                p->program->launcher ? p->program->launcher : "");
-    if (p->program && p->program->launcher)
+    if (p->program->launcher)
         say_launcher(p);
 }
 
@@ -115,7 +115,7 @@ static void say(const plan *p)
 static record_tool prefer(const plan *p)
 {
     const program *found = p->program;
-    if (!found)
+    if (found->count == 0)
         return TOOL_PERF;
     if (found->launcher && is_installed(TOOL_HPCRUN))
         return TOOL_HPCRUN;
@@ -156,12 +156,12 @@ int choose_tool(plan *p, int is_said)
     p->tool = is_asked ? (record_tool)p->options->tool : prefer(p);
     if (refuse_options(p) != EXIT_DONE)
         return EXIT_TROUBLE;
-    if (!is_asked && p->tool == TOOL_PERF && p->program && !is_installed(TOOL_PERF) &&
+    if (!is_asked && p->tool == TOOL_PERF && p->program->count && !is_installed(TOOL_PERF) &&
         is_installed(TOOL_HPCRUN))
         p->tool = TOOL_HPCRUN;
     if (!is_installed(p->tool))
         return say_missing(p, p->tool);
-    p->is_per_task = p->tool != TOOL_HPCRUN && p->program && p->program->launcher && p->program->is_elsewhere;
+    p->is_per_task = p->tool != TOOL_HPCRUN && p->program->launcher && p->program->is_elsewhere;
     if (is_said)
         say(p);
     return p->tool == TOOL_PERF && !p->is_per_task ? check_perf(p) : EXIT_DONE;

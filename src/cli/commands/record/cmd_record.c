@@ -10,6 +10,7 @@
 #include "text/line.h"
 #include "text/number.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,18 +96,18 @@ static int status_by_recording(const char *store, int otherwise)
 {
     lode_recording *recording = NULL;
     lode_error error;
+    static const char killed[] = "killed by signal ";
     int status = otherwise;
-    unsigned number;
     if (lode_recording_open(&recording, store, NULL, &error) != LODE_OK)
         return otherwise;
     for (size_t i = 0; i < lode_recording_fact_count(recording); i++) {
         const lode_fact *fact = lode_recording_fact(recording, i);
         if (strcmp(fact->key, "exit status") != 0)
             continue;
-        if (sscanf(fact->value, "killed by signal %u", &number) == 1)
-            status = 128 + (int)(number & 0x7f);
-        else if (fact->value[0] != '-' && sscanf(fact->value, "%u", &number) == 1)
-            status = (int)(number & 0xff);
+        if (strncmp(fact->value, killed, sizeof killed - 1) == 0)
+            status = 128 + (int)(strtoul(fact->value + sizeof killed - 1, NULL, 10) & 0x7f);
+        else if (isdigit((unsigned char)fact->value[0]))
+            status = (int)(strtoul(fact->value, NULL, 10) & 0xff);
     }
     lode_recording_close(recording);
     return status;
@@ -120,7 +121,7 @@ static int status_of_program(const plan *p, const store_place *place, const laun
     if (p->tool == TOOL_UFTRACE && !p->is_per_task)
         return status_by_recording(place->store, result->signal ? 128 + result->signal : result->status);
     /* A process that runs on has no status yet. */
-    if (!p->program && result->signal)
+    if (p->program->count == 0 && result->signal)
         return EXIT_DONE;
     return result->status;
 }
@@ -347,7 +348,7 @@ static int run_record(const invocation *call)
             return refuse_program(&found);
     }
     /* Of all tasks of a launcher, one says what all do. */
-    int status = plan_make(&p, options, options->pid ? NULL : &found, !task.name || task.rank == 0);
+    int status = plan_make(&p, options, &found, !task.name || task.rank == 0);
     if (status == EXIT_DONE)
         status = run_plan(call, &p);
     plan_free(&p);

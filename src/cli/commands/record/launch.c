@@ -14,8 +14,6 @@
 
 extern char **environ;
 
-#define CHILDREN_MAX 64
-
 static const int passed[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
 /* ---- starting ---- */
@@ -58,15 +56,20 @@ static int wait_for(pid_t pid)
 /* Sends a signal to what a process has started; returns to how many. */
 static size_t signal_children(pid_t parent, int number)
 {
-    char path[64];
-    long child;
+    char path[64], list[1024] = "";
     size_t count = 0;
     snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", (long)parent, (long)parent);
-    FILE *list = fopen(path, "re");
-    while (list && count < CHILDREN_MAX && fscanf(list, "%ld", &child) == 1)
-        count += child > 0 && kill((pid_t)child, number) == 0;
-    if (list)
-        fclose(list);
+    FILE *file = fopen(path, "re");
+    char *at = file ? fgets(list, sizeof list, file) : NULL;
+    while (at) {
+        char *end;
+        long child = strtol(at, &end, 10);
+        /* A blank follows each number, unless the list was cut there. */
+        at = end != at && *end == ' ' ? end : NULL;
+        count += at && child > 0 && kill((pid_t)child, number) == 0;
+    }
+    if (file)
+        fclose(file);
     return count;
 }
 

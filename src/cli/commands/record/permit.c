@@ -4,6 +4,7 @@
 #include "output/report.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +15,14 @@
 
 static int read_number(const char *path, int otherwise)
 {
-    int number = otherwise;
+    char text[32], *end = text;
+    long number = 0;
     FILE *file = fopen(path, "re");
-    if (file && fscanf(file, "%d", &number) != 1)
-        number = otherwise;
+    if (file && fgets(text, sizeof text, file))
+        number = strtol(text, &end, 10);
     if (file)
         fclose(file);
-    return number;
+    return end != text && number >= INT_MIN && number <= INT_MAX ? (int)number : otherwise;
 }
 
 /* 0, or the error: the event is closed again at once. */

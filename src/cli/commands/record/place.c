@@ -37,7 +37,7 @@ static void find_stem(const plan *p, char stem[PATH_MAX])
         return;
     }
     char name[64] = "process";
-    if (p->program) {
+    if (p->program->count) {
         memcpy(name, p->program->name, sizeof name);
     } else {
         char path[64], comm[64] = "";

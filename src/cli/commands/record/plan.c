@@ -21,7 +21,7 @@ void plan_interpreter(plan *p, int is_said)
 {
     const program *found = p->program;
     const char *before = getenv("NODE_OPTIONS");
-    if (p->tool != TOOL_PERF || !found)
+    if (p->tool != TOOL_PERF)
         return;
     if (found->interpreter == INTERPRETER_PYTHON) {
         words_add(&p->added, "PYTHONPERFSUPPORT=1");
@@ -51,7 +51,7 @@ static record_stacks choose_stacks(const plan *p, const binary *file)
 {
     if (p->options->stacks != STACKS_UNSAID)
         return (record_stacks)p->options->stacks;
-    if (p->program && p->program->interpreter)
+    if (p->program->interpreter)
         return STACKS_FP;
     if (file->is_elf && (file->has_frame_pointers || !file->has_unwind_tables))
         return STACKS_FP;
@@ -70,9 +70,9 @@ static void say_stacks(const plan *p, const binary *file)
                          : "it is not known whether programs have frame pointers");
     else
         report("call stacks by frame pointers%s",
-               p->program && p->program->interpreter ? ", the only way to those of an interpreter"
-               : file->has_frame_pointers            ? ", which the program has"
-                                                     : ": the program has no unwind tables");
+               p->program->interpreter    ? ", the only way to those of an interpreter"
+               : file->has_frame_pointers ? ", which the program has"
+                                          : ": the program has no unwind tables");
 }
 
 static void say_rate(const plan *p)
@@ -86,8 +86,8 @@ static void say_rate(const plan *p)
 static void plan_perf(plan *p, int is_said)
 {
     binary process;
-    const binary *file = p->program ? &p->program->file : &process;
-    if (!p->program) {
+    const binary *file = p->program->count ? &p->program->file : &process;
+    if (p->program->count == 0) {
         char path[64];
         snprintf(path, sizeof path, "/proc/%llu/exe", (unsigned long long)p->options->pid);
         binary_look(path, &process);
@@ -153,7 +153,7 @@ static void perf_words(const plan *p, const char *store, words *list)
         words_add_all(list, (const char *const[]){"--call-graph", stacks_choices[p->stacks]}, 2);
     if (p->stacks == STACKS_DWARF)
         words_add(list, "-z");
-    if (p->program) {
+    if (p->program->count) {
         words_add(list, "--");
     } else {
         words_add(list, "-p");
@@ -243,10 +243,9 @@ static void add_program(const plan *p, size_t from, size_t to, words *list)
 void plan_words(const plan *p, const char *store, words *list)
 {
     const program *found = p->program;
-    int is_inside = found && found->launcher && (p->tool == TOOL_HPCRUN || p->is_per_task);
+    int is_inside = found->launcher && (p->tool == TOOL_HPCRUN || p->is_per_task);
     size_t before = is_inside ? found->first : 0;
-    if (found)
-        add_program(p, 0, before, list);
+    add_program(p, 0, before, list);
     if (p->is_per_task)
         task_words(p, list);
     else if (p->tool == TOOL_PERF)
@@ -255,6 +254,5 @@ void plan_words(const plan *p, const char *store, words *list)
         uftrace_words(p, store, list);
     else
         hpcrun_words(p, store, list);
-    if (found)
-        add_program(p, before, found->count, list);
+    add_program(p, before, found->count, list);
 }

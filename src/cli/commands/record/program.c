@@ -194,10 +194,10 @@ static void find_launcher(program *found)
 /* "python3.12" is 312; 0 if the name does not say it. */
 static int version_of(const char *base)
 {
-    int major = 0, minor = 0;
-    return sscanf(base, "python%d.%d", &major, &minor) == 2 && major > 0 && minor >= 0 && minor < 100
-               ? 100 * major + minor
-               : 0;
+    char *end;
+    long major = strtol(base + strlen("python"), &end, 10);
+    long minor = *end == '.' ? strtol(end + 1, &end, 10) : -1;
+    return major > 0 && major < 100 && minor >= 0 && minor < 100 ? (int)(100 * major + minor) : 0;
 }
 
 static interpreter interpreter_of(const char *base)
@@ -218,7 +218,7 @@ static void find_interpreter(program *found)
         found->interpreter = interpreter_of(program_base(word));
     }
     if (found->interpreter == INTERPRETER_PYTHON && program_find(word, path) && realpath(path, real))
-        found->version = version_of(program_base(real));
+        found->version = strncmp(program_base(real), "python", 6) == 0 ? version_of(program_base(real)) : 0;
 }
 
 /* Of an interpreter, what it runs: a script, or a module. */

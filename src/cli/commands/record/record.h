@@ -60,7 +60,7 @@ typedef struct record_options {
 
 typedef struct plan {
     const record_options *options;
-    const program *program;
+    const program *program; /* of no words: a process that runs is recorded */
     record_tool tool;
     permit permitted; /* for perf */
     record_stacks stacks;
