@@ -189,6 +189,7 @@ def wrong_usage(program):
         (folder / "data").write_text("x", encoding="utf-8")
         program.says(bench.record("./nothere"), 127, r"\./nothere: there is no such program", "a program that is not there")
         program.says(bench.record("nothere"), 127, r"nothere: there is no such program", "one that is not in PATH")
+        program.says(bench.record("true -x"), 127, r"true -x: there is no such program; words that follow true are arguments .*", "quotes around a line")
         program.says(bench.record("./data"), 126, r"\./data: is not executable", "a file that is no program")
         program.says(bench.record("./tools"), 126, r"\./tools: is not executable", "a directory")
         none = bench.record("/bin/true", tools=())
@@ -256,7 +257,7 @@ def nothing_is_overwritten(program):
             result = bench.record("-o", taken, *words)
             program.check(result.status == 125 and f"{taken}: already exists; nothing is overwritten" in result.err, f"-o {taken}", [result])
         result = bench.record("-o", "nowhere/x", *words)
-        program.check(result.status == 125 and "nowhere/x: No such file or directory" in result.err, "a directory that is not there", [result])
+        program.check(result.status == 125 and "nowhere/x cannot be created: No such file or directory" in result.err, "a directory that is not there", [result])
         bench.record("--repeat", "2", "-o", "set", *words)
         program.check(all((folder / f"set-{i}" / "file").is_file() for i in (1, 2)), "--repeat numbers a name", [os.listdir(folder)])
 
@@ -344,7 +345,7 @@ def a_directory_that_cannot_be_written(program):
             return program.skip("a directory that cannot be written", "another user cannot run the program")
         result = program.run("record", "--with", "uftrace", "true", cwd=folder, env=env, **user)
         folder.chmod(0o755)
-        return program.check(result.status == 125 and "lode-true-1.json: Permission denied" in result.err, "a directory that cannot be written", [result])
+        return program.check(result.status == 125 and "lode-true-1.json cannot be created: Permission denied" in result.err, "a directory that cannot be written", [result])
 
 
 def the_commit_is_noted(program):

@@ -76,6 +76,8 @@ static void say_perf(const plan *p)
                word_of(p));
     else if (can_trace(found))
         report("perf takes samples");
+    else if (found->file.interpreter[0])
+        report("perf takes samples: %s is a script, and what it starts is recorded, too", word_of(p));
     else
         report("perf takes samples: functions of %s have no call sites (gcc -pg) for uftrace", word_of(p));
 }

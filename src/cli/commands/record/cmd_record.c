@@ -298,6 +298,17 @@ static int repeat(const plan *p, unsigned count)
 
 /* ---- the command ---- */
 
+/* The name of a program is made of letters that mean nothing to a shell (program_name). */
+static void say_tasks(const plan *p)
+{
+    const char *name = p->program->name;
+    if (p->tool == TOOL_UFTRACE)
+        report("one database of all: lode build --rank-from 'rank([0-9]+)' lode-%s-rank*-1 -o lode-%s.db",
+               name, name);
+    else
+        report("each store has an answer: lode diagnose lode-%s-rank0-1.data", name);
+}
+
 /* A launcher whose tasks record themselves has no store of its own. */
 static int run_tasks(const plan *p)
 {
@@ -310,6 +321,8 @@ static int run_tasks(const plan *p)
     launch_run(command.items, &(launch_settings){0}, &result);
     if (result.code)
         report("%s cannot be started: %s", command.items[0], strerror(result.code));
+    else if (result.status == EXIT_DONE)
+        say_tasks(p);
     words_free(&command);
     return result.code ? RECORD_FAILED : result.status;
 }
@@ -332,7 +345,15 @@ static int run_plan(const invocation *call, const plan *p)
 static int refuse_program(const program *found)
 {
     const char *word = found->line[found->first];
-    report("%s: %s", word, found->is_denied ? "is not executable" : "there is no such program");
+    char first[PATH_MAX], path[PATH_MAX];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(word, " "), word);
+    if (!found->is_denied && strchr(word, ' ') && program_find(first, path))
+        report(
+            "%s: there is no such program; words that follow %s are arguments of their own, not in one pair of "
+            "quotes",
+            word, first);
+    else
+        report("%s: %s", word, found->is_denied ? "is not executable" : "there is no such program");
     return found->is_denied ? RECORD_DENIED : RECORD_NOT_FOUND;
 }
 

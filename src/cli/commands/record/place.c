@@ -98,7 +98,10 @@ static int take(const store_place *place, record_tool tool)
 
 static int fail(const char *path, int code)
 {
-    report("%s: %s", path, code == EEXIST ? "already exists; nothing is overwritten" : strerror(code));
+    if (code == EEXIST)
+        report("%s: already exists; nothing is overwritten", path);
+    else
+        report("%s cannot be created: %s", path, strerror(code));
     return RECORD_FAILED;
 }
 
