@@ -24,6 +24,7 @@ import recorded  # noqa: E402
 from recorded import cli  # noqa: E402
 
 SECONDS = 60
+ENOUGH = "4s"  # for a tool to begin, on a busy machine
 CALLS, PLAIN = "calls", "frames"
 TOOLS = {"uftrace": CALLS, "perf": PLAIN}
 
@@ -160,10 +161,10 @@ def signals_are_passed_on(program):
 def time_ends_the_recording(program):
     with ready(program, "--for", *TOOLS) as (folder, tools):
         for tool in tools:
-            result = program.run("record", "--then", "none", "--for", "1s", f"./{TOOLS[tool]}", "wait", cwd=folder)
+            result = program.run("record", "--then", "none", "--for", ENOUGH, f"./{TOOLS[tool]}", "wait", cwd=folder)
             pid = pid_in(result.out.encode())
             program.equal((result.status, recorded.is_alive(pid), about(folder, f"lode-{TOOLS[tool]}-1")["is_ended_by_time"]), (0, False, True),
-                          f"{tool}: --for 1s")
+                          f"{tool}: --for {ENOUGH}")
 
 
 def a_process_goes_on(program):
@@ -172,7 +173,7 @@ def a_process_goes_on(program):
             return
         child = subprocess.Popen([folder / PLAIN, "wait"], stdout=subprocess.PIPE)
         pid = pid_in(child.stdout.readline())
-        result = program.run("record", "--then", "none", "--for", "300ms", "--pid", pid, cwd=folder)
+        result = program.run("record", "--then", "none", "--for", ENOUGH, "--pid", pid, cwd=folder)
         program.check(result.status == 0 and recorded.is_alive(pid) and about(folder, f"lode-{PLAIN}-1")["pid"] == pid,
                       "--pid: the process goes on", [result])
         child.kill()
