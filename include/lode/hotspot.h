@@ -96,8 +96,9 @@ typedef struct lode_hotspot_detail {
 } lode_hotspot_detail;
 
 /*
- * The detail of a row of hotspots of these costs; `selection` is that of the costs, or NULL. Rules
- * for kinds must still be there. LODE_NOT_FOUND if the index is out of range. MT: any thread.
+ * The detail of a row of hotspots of these costs; `selection` is that of the costs, or NULL. The
+ * filter and the rules for kinds of the options must still be there. LODE_NOT_FOUND if the index is
+ * out of range. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_hotspots_detail(lode_hotspot_detail **out,
                                                        const lode_hotspots *hotspots, size_t index,

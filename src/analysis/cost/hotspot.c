@@ -29,7 +29,7 @@
 struct lode_hotspots {
     lode_hotspot *rows;
     size_t count, hidden;
-    lode_hotspot_options options; /* without the filter */
+    lode_hotspot_options options;
 };
 
 /* A row being computed, and how often its key is on the path from the root. */
@@ -445,7 +445,6 @@ static lode_status collect(const struct grouping *self, lode_hotspots **out, lod
     lode_hotspots *result = calloc(1, sizeof *result);
     LODE_TRY_ALLOC(result, error);
     result->options = self->options;
-    result->options.filter = NULL;
     result->rows = calloc(self->rows.count + 1, sizeof *result->rows);
     if (result->rows == NULL) {
         free(result);

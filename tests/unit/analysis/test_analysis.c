@@ -155,40 +155,6 @@ static lode_hotspots *hotspots_by(const struct fixture *f, lode_group_by by)
     return hotspots;
 }
 
-/* The detail of each row has its contexts, and profiles add up to the row. */
-static void details_add_up_to_their_rows(void **state)
-{
-    static const lode_group_by ways[] = {LODE_BY_FUNCTION, LODE_BY_SYMBOL, LODE_BY_LINE, LODE_BY_MODULE};
-    struct fixture f;
-    lode_hotspot_detail *detail;
-    (void)state;
-    open_mini(&f, false);
-    compute(&f, NULL);
-    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
-        lode_hotspots *hotspots = hotspots_by(&f, ways[way]);
-        for (size_t i = 0; i < lode_hotspots_count(hotspots); i++) {
-            const lode_hotspot *row = lode_hotspots_at(hotspots, i);
-            assert_int_equal(lode_hotspots_detail(&detail, hotspots, i, f.cost, NULL, NULL), LODE_OK);
-            assert_int_equal(detail->context_count, row->contexts);
-            for (size_t k = 1; k < detail->context_count; k++)
-                assert_true(lode_context_index(detail->contexts[k - 1]) <
-                            lode_context_index(detail->contexts[k]));
-            if (ways[way] == LODE_BY_FUNCTION || ways[way] == LODE_BY_SYMBOL) {
-                assert_int_equal(detail->inclusive.count, 3);
-                assert_true(detail->inclusive.sum == row->inclusive &&
-                            detail->exclusive.sum == row->exclusive);
-            } else {
-                assert_int_equal(detail->inclusive.count, 0);
-            }
-            lode_hotspot_detail_free(detail);
-        }
-        assert_int_equal(lode_hotspots_detail(&detail, hotspots, SIZE_MAX, f.cost, NULL, NULL),
-                         LODE_NOT_FOUND);
-        lode_hotspots_free(hotspots);
-    }
-    close_mini(&f);
-}
-
 static void hotspots_by_function_add_up(void **state)
 {
     struct fixture f;
@@ -590,7 +556,6 @@ int main(void)
         cmocka_unit_test(costs_of_selected_profiles_are_added_up),
         cmocka_unit_test(costs_of_unlisted_contexts_stay_with_their_ancestor),
         cmocka_unit_test(hotspots_by_function_add_up),
-        cmocka_unit_test(details_add_up_to_their_rows),
         cmocka_unit_test(hotspots_by_place_add_up),
         cmocka_unit_test(hotspots_are_sorted_again),
         cmocka_unit_test(recursion_is_counted_once),
