@@ -30,8 +30,10 @@ typedef enum lode_hotspot_sort {
 /*
  * One row. Inclusive counts a recursive function once, at its outermost context; exclusive is the
  * cost at contexts that belong to the row's key, without calls (for a loop: without inner loops
- * too). What only stands in for a key counts only where it has a cost of its own: entry points and
- * the global context, and by line whatever is no source line. What is set depends on the key.
+ * too). What only stands in for a key counts only where contexts that have the key from it have
+ * costs of their own: entry points and the global context, and by line whatever is no source line.
+ * So inclusive is never less than exclusive, unless costs are negative. What is set depends on the
+ * key.
  */
 typedef struct lode_hotspot {
     double inclusive;

@@ -23,8 +23,8 @@ top         exclusive: own costs of all contexts that belong to a key; inclusive
               file      the file of the context, else that of the function; contexts that begin a function and have none: "unknown"
               kind      contexts that begin a function: the kind of the function, by the module of the function, else that of the context, and
                         its name (kinds.py); entry points and the global context are own code
-            What only stands in for a key counts as a context of it only if it has an own cost: entry points and the global context, and by line
-            whatever is no source line. Rows without any cost are left out.
+            What only stands in for a key counts as a context of it only if it, or a context that belongs to the key through it, has an own cost:
+            entry points and the global context, and by line whatever is no source line. Rows without any cost are left out.
             A formula is applied to the exclusive and the inclusive sums of a row; one that divides by zero has no value. The metric
             "X:Y_ACUMU" is shown as its mean, the quotient with "X:COUNT".
 tree        A row stands for contexts of one meaning below the same row. Contexts that begin a function and loops have rows, lines if asked
@@ -149,21 +149,22 @@ def _top_names(db, by, key, contexts, counted):
 
 
 def top(cost, by):
-    """Rows as in JSON, in no order."""
+    """Rows as in JSON, and the key of each, in no order."""
     db = cost.db
     keys = [None] * len(db.contexts)  # that a context belongs to
-    members, counted = defaultdict(list), defaultdict(list)
-    exclusive, inclusive = defaultdict(list), defaultdict(list)
+    heads = [None] * len(db.contexts)  # the context that it belongs to the key through
+    with_costs = set()  # of heads
+    members, exclusive, inclusive = defaultdict(list), defaultdict(list), defaultdict(list)
     for context in db.contexts:
-        own_key = _key(db, by, context)
-        keys[context.index] = own_key or (keys[context.parent.index] if context.parent else NO_KEY)
-        key = keys[context.index]
-        exclusive[key].append(cost.own[context.index])
-        if own_key is None or own_key == NO_KEY:
-            continue
-        members[key].append(context)
-        if not _stands_in(by, context) or cost.own[context.index] != 0.0:
-            counted[key].append(context)
+        i, own_key = context.index, _key(db, by, context)
+        keys[i] = own_key or (keys[context.parent.index] if context.parent else NO_KEY)
+        heads[i] = i if own_key or not context.parent else heads[context.parent.index]
+        exclusive[keys[i]].append(cost.own[i])
+        if cost.own[i] != 0.0:
+            with_costs.add(heads[i])
+        if own_key is not None and own_key != NO_KEY:
+            members[own_key].append(context)
+    counted = {key: [c for c in contexts if not _stands_in(by, c) or c.index in with_costs] for key, contexts in members.items()}
     rows = []
     for key, contexts in members.items():
         chosen = set(c.index for c in counted[key])
@@ -173,12 +174,9 @@ def top(cost, by):
         sums = math.fsum(exclusive[key]), math.fsum(inclusive[key])
         if sums == (0.0, 0.0):
             continue
-        # A row that no context counts for can only have costs of what lies inside it.
-        names = _top_names(db, by, key, contexts, counted[key] or contexts)
-        if not counted[key] and by in ("line", "loop"):
-            names = (names[0], None, *names[2:])
+        names = _top_names(db, by, key, contexts, counted[key])
         rows.append(dict(zip(("name", "function", "file", "line", "module"), names), exclusive=sums[0], inclusive=sums[1],
-                         contexts=len(counted[key])))
+                         contexts=len(counted[key]), key=key))
     return rows
 
 

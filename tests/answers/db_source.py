@@ -28,14 +28,18 @@ def _location(db, context):
 def source(cost):
     """{path: {line: (exclusive, inclusive)}} of all lines with a cost; line 0 is not known."""
     db = cost.db
-    locations, counted = [None] * len(db.contexts), [False] * len(db.contexts)
+    locations, heads, counted = [None] * len(db.contexts), list(range(len(db.contexts))), [False] * len(db.contexts)
+    for context in db.contexts:
+        if context.parent and _location(db, context) is None:
+            heads[context.index] = heads[context.parent.index]  # has its location from there
+    with_costs = {head for head, own in zip(heads, cost.own) if own != 0.0}
     exclusive, inclusive = defaultdict(list), defaultdict(list)
     for context in db.contexts:
         own = _location(db, context)
         location = own if own is not None else locations[context.parent.index]
         locations[context.index] = location
         exclusive[location].append(cost.own[context.index])
-        counted[context.index] = own is not None and (context.lexical == "line" or cost.own[context.index] != 0.0)
+        counted[context.index] = own is not None and (context.lexical == "line" or context.index in with_costs)
         above = (a for a in context.above() if a is not context)
         if counted[context.index] and not any(counted[a.index] and locations[a.index] == location for a in above):
             inclusive[location].append(cost.inclusive[context.index])

@@ -281,12 +281,31 @@ static bool is_by_line(lode_group_by by)
     return by == LODE_BY_LINE || by == LODE_BY_SOURCE_LINE;
 }
 
+/* Whether a context, or one that has its key from it, has own costs. */
+static bool has_own_costs(const struct grouping *self, const lode_context *context)
+{
+    uint32_t end = context->index + context->subtree_size;
+    for (uint32_t i = context->index; i < end;) {
+        const lode_context *inner = &self->cost->tree->nodes[i];
+        struct lode_key key;
+        lode_hotspot names = {0};
+        if (inner != context && find_place(self->by, inner, &key, &names) != PLACE_INHERITS) {
+            i += inner->subtree_size;
+            continue;
+        }
+        if (self->cost->own[i] != 0.0)
+            return true;
+        i++;
+    }
+    return false;
+}
+
 /* Substitute keys (entry points, lines of definitions) get a row only if they have own costs. */
 static bool counts_inclusive(const struct grouping *self, const lode_context *context)
 {
     bool stands_in = context->lexical == LODE_LEXICAL_ENTRY || context->lexical == LODE_LEXICAL_GLOBAL ||
                      (is_by_line(self->by) && context->lexical != LODE_LEXICAL_LINE);
-    return !stands_in || self->cost->own[context->index] != 0.0;
+    return !stands_in || has_own_costs(self, context);
 }
 
 static void note_function(struct row *row, const lode_function *function)

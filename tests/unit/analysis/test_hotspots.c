@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The detail of a hotspot, against numbers derived by hand. main calls foo of module a, which calls
- * itself, and foo of module b. On rank r they cost 1 + r, 2 and 10 seconds.
+ * Hotspots and their details, against numbers derived by hand. main calls foo of module a, which
+ * calls itself, and foo of module b. On rank r they cost 1 + r, 2 and 10 seconds: foo of module b
+ * at an instruction without a line.
  */
 #include "writing.h"
 
@@ -19,6 +20,20 @@ static uint32_t call_foo(struct place *place, lode_writer *writer, uint32_t modu
     context.lexical = LODE_LEXICAL_FUNCTION;
     context.relation = LODE_RELATION_CALL;
     DONE(place, lode_writer_add_function(writer, &function, &context.function, &place->error));
+    DONE(place, lode_writer_add_context(writer, &context, &handle, &place->error));
+    return handle;
+}
+
+static uint32_t add_instruction(struct place *place, lode_writer *writer, uint32_t module, uint32_t parent)
+{
+    lode_writer_context context = LODE_WRITER_CONTEXT_INIT;
+    uint32_t handle = 0;
+    context.parent = parent;
+    context.lexical = LODE_LEXICAL_INSTRUCTION;
+    context.relation = LODE_RELATION_LEXICAL;
+    context.propagation = 1;
+    context.module = module;
+    context.offset = 64;
     DONE(place, lode_writer_add_context(writer, &context, &handle, &place->error));
     return handle;
 }
@@ -56,7 +71,7 @@ static lode_database *write_database(struct place *place)
     uint32_t top = call_foo(place, writer, modules[0], entry, "main");
     contexts[0] = call_foo(place, writer, modules[0], top, "foo");
     contexts[1] = call_foo(place, writer, modules[0], contexts[0], "foo");
-    contexts[2] = call_foo(place, writer, modules[1], top, "foo");
+    contexts[2] = add_instruction(place, writer, modules[1], call_foo(place, writer, modules[1], top, "foo"));
     DONE(place, lode_writer_seal(writer, &place->error));
     write_profiles(place, writer, metric, contexts);
     finish_writer(place, writer);
@@ -157,12 +172,42 @@ static void a_selection_holds_for_details(void **state)
     leave_place(&place);
 }
 
+/* A function without lines stands in for them, even if all its costs are at its instructions. */
+static void by_line_a_function_has_the_costs_of_its_instructions(void **state)
+{
+    struct place place;
+    lode_cost *cost = NULL;
+    lode_hotspots *hotspots = NULL;
+    size_t rows = 0;
+    (void)state;
+    enter_place(&place);
+    lode_database *db = write_database(&place);
+    DONE(&place, lode_cost_compute(&cost, db, NULL, &place.error));
+    for (int by = LODE_BY_FUNCTION; by <= LODE_BY_KIND; by++) {
+        DONE(&place,
+             lode_hotspots_compute(&hotspots, cost, (lode_group_by)by, LODE_SORT_EXCLUSIVE, &place.error));
+        for (size_t i = 0; i < lode_hotspots_count(hotspots); i++) {
+            const lode_hotspot *row = lode_hotspots_at(hotspots, i);
+            bool is_foo_of_b = by == LODE_BY_LINE && strcmp(lode_module_path(row->module), "/opt/b") == 0;
+            assert_true(row->inclusive >= row->exclusive && row->contexts > 0);
+            rows += is_foo_of_b && row->inclusive == 10.0 * RANKS && row->exclusive == 10.0 * RANKS &&
+                    row->contexts == 1;
+        }
+        lode_hotspots_free(hotspots);
+    }
+    assert_int_equal(rows, 1);
+    lode_cost_free(cost);
+    lode_database_close(db);
+    leave_place(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_detail_has_all_contexts_and_profiles),
         cmocka_unit_test(a_filter_holds_for_details),
         cmocka_unit_test(a_selection_holds_for_details),
+        cmocka_unit_test(by_line_a_function_has_the_costs_of_its_instructions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
