@@ -117,7 +117,7 @@ class Agreement:
         for rows, groups in ((answer["rows"], found), (reference.top(cost, by), wanted)):
             for row in rows:
                 if not self._is_rounding(row, cost):
-                    groups[tuple(row[k] for k in ("name", "function", "file", "line", "module"))].append(row)
+                    groups[_shown_names(row)].append(row)
         self._same_keys(found, wanted)
         for key, rows in wanted.items():
             self._top_rows(key, sorted(found[key], key=_amounts), sorted(rows, key=_amounts), cost)
@@ -126,25 +126,35 @@ class Agreement:
         """top --metric A,B,...; `formulas` are functions of {metric name: sum}, and `metrics` all that they need."""
         metric_options = [x for text in texts for x in ("--metric", text)]
         answer = self.run("top", "--limit", 0, "--by", by, "--sort", sort, *metric_options)
-        sums, repeated = defaultdict(lambda: ({}, {})), set()
+        found, sums = defaultdict(list), defaultdict(lambda: defaultdict(lambda: ({}, {})))
         for metric in metrics:
-            seen = set()
             for row in reference.top(self.cost(metric), by):
-                key = tuple(row[k] for k in ("name", "function", "file", "line", "module"))
-                repeated |= {key} & seen
-                seen.add(key)
-                for kind, into in zip(("exclusive", "inclusive"), sums[key]):
+                for kind, into in zip(("exclusive", "inclusive"), sums[_shown_names(row)][row["key"]]):
                     into[metric["name"]] = row[kind]
         self.expect(len(answer["metrics"]), len(formulas), "metrics")
-        found = {tuple(row[k] for k in ("name", "function", "file", "line", "module")): row for row in answer["rows"]}
+        for row in answer["rows"]:
+            found[_shown_names(row)].append(row)
         if self.exact:
-            self.expect(sorted(map(str, found)), sorted(map(str, sums)), "rows")
+            self.expect(sorted((str(names), len(rows)) for names, rows in found.items()),
+                        sorted((str(names), len(rows)) for names, rows in sums.items()), "rows")
         totals = {m["name"]: self.cost(m).total for m in metrics}
-        for key in set(found) & set(sums) - repeated:
-            self.counts["rows"] += 1
-            for kind, values in zip(("exclusive", "inclusive"), sums[key]):
-                self._formulas(found[key], kind, formulas, {**dict.fromkeys(totals, 0.0), **values}, totals, key)
+        for names in set(found) & set(sums):
+            # Functions that differ in their offsets only look alike: each has to have a row of its own. Rounding would change their order.
+            if len(sums[names]) == 1 or self.exact:
+                self._metric_rows(found[names], list(sums[names].values()), formulas, totals, names)
         self._order_of_formula([row[f"{sort}_1"] for row in answer["rows"]])
+
+    def _metric_rows(self, found, wanted, formulas, totals, names):
+        """Rows of one name: each of `wanted` is a pair of {metric: sum}, exclusive and inclusive."""
+        def results(pair):
+            return [formula({**dict.fromkeys(totals, 0.0), **values}) for values in pair for formula in formulas]
+
+        fields = [f"{kind}_{number}" for kind in ("exclusive", "inclusive") for number in range(1, len(formulas) + 1)]
+        in_order = sorted(wanted, key=lambda pair: _with_nothing_last(results(pair)))
+        for row, pair in zip(sorted(found, key=lambda row: _with_nothing_last(row[f] for f in fields)), in_order):
+            self.counts["rows"] += 1
+            for kind, values in zip(("exclusive", "inclusive"), pair):
+                self._formulas(row, kind, formulas, {**dict.fromkeys(totals, 0.0), **values}, totals, names)
 
     def _formulas(self, row, kind, formulas, values, totals, key):
         for number, formula in enumerate(formulas, 1):
@@ -737,6 +747,15 @@ def interesting_functions(db, cost):
     recursive = [n for n, group in contexts.items()
                  if any(a.function == c.function for c in group for a in c.above() if a is not c and a.begins_function())]
     return list(dict.fromkeys([by_cost, most, *recursive[:1]]))
+
+
+def _shown_names(row):
+    """What a row of `lode top` is called, and where it is."""
+    return tuple(row[k] for k in ("name", "function", "file", "line", "module"))
+
+
+def _with_nothing_last(values):
+    return [(value is None, value or 0.0) for value in values]
 
 
 def _amounts(row):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/tree/tree_view.h"
+/* What is below a row: which contexts, how they are grouped, and which of them get a row. */
+#include "analysis/tree/expand.h"
 
 #include "analysis/tree/tree_view_filter.h"
 
@@ -14,12 +15,6 @@
 /* A child is on the hot path if it has at least this fraction of its parent's cost. */
 #define HOT_SHARE 0.5
 
-/* A context of a node. In a view by callers: a caller, and the cost through it. */
-struct member {
-    uint32_t context;
-    double weight;
-};
-
 void lode_tree_view_node_free(struct lode_tree_view_node *node)
 {
     lode_array_free(&node->members);
@@ -30,14 +25,14 @@ lode_status lode_tree_view_node_copy(struct lode_tree_view_node *to, const struc
 {
     *to = *from;
     to->row.exclusive = 0.0;
-    lode_array_init(&to->members, sizeof(struct member), SIZE_MAX);
+    lode_array_init(&to->members, sizeof(struct lode_member), SIZE_MAX);
     for (size_t i = 0; i < from->members.count; i++) {
-        struct member *member = lode_array_push(&to->members);
+        struct lode_member *member = lode_array_push(&to->members);
         if (member == NULL) {
             lode_tree_view_node_free(to);
             return lode_fail_memory(error);
         }
-        *member = *LODE_ARRAY_AT(&from->members, struct member, i);
+        *member = *LODE_ARRAY_AT(&from->members, struct lode_member, i);
     }
     return LODE_OK;
 }
@@ -49,8 +44,7 @@ static bool is_by_callers(const struct lode_expander *self)
     return self->options.mode == LODE_VIEW_CALLERS || self->options.mode == LODE_VIEW_CALLERS_OF;
 }
 
-/* Whether a context has its own row; other costs go to the row above. Flat views omit calls. */
-static bool is_shown(const struct lode_expander *self, const lode_context *context)
+bool lode_expander_shows(const struct lode_expander *self, const lode_context *context)
 {
     if (begins_function(context))
         return self->options.mode != LODE_VIEW_FLAT;
@@ -70,8 +64,7 @@ struct lode_key lode_expander_key(const struct lode_expander *self, const lode_c
 
 /* ---- children of a node ---- */
 
-/* The child that a context belongs to; NULL if out of memory. */
-static struct lode_tree_view_node *child_of(struct lode_expander *self, const lode_context *context)
+struct lode_tree_view_node *lode_expander_child(struct lode_expander *self, const lode_context *context)
 {
     bool added;
     struct lode_key key = lode_expander_key(self, context);
@@ -84,16 +77,16 @@ static struct lode_tree_view_node *child_of(struct lode_expander *self, const lo
     if (node == NULL)
         return NULL;
     node->row.context = context;
-    lode_array_init(&node->members, sizeof(struct member), SIZE_MAX);
+    lode_array_init(&node->members, sizeof(struct lode_member), SIZE_MAX);
     return node;
 }
 
-static lode_status add_member(struct lode_expander *self, struct lode_tree_view_node *node,
+lode_status lode_expander_add(struct lode_expander *self, struct lode_tree_view_node *node,
                               const lode_context *context, double weight, double size)
 {
-    struct member *member = node ? lode_array_push(&node->members) : NULL;
+    struct lode_member *member = node ? lode_array_push(&node->members) : NULL;
     LODE_TRY_ALLOC(member, self->error);
-    *member = (struct member){context->index, weight};
+    *member = (struct lode_member){context->index, weight};
     node->row.contexts++;
     node->row.inclusive += weight;
     node->size += size;
@@ -117,19 +110,19 @@ static void note_call(struct lode_tree_view_node *node, const lode_context *cont
     }
 }
 
-static lode_status add_shown(struct lode_expander *self, const lode_context *context)
+lode_status lode_expander_add_shown(struct lode_expander *self, const lode_context *context)
 {
-    struct lode_tree_view_node *node = child_of(self, context);
+    struct lode_tree_view_node *node = lode_expander_child(self, context);
     uint32_t i = context->index;
-    LODE_TRY(add_member(self, node, context, self->cost->inclusive[i], self->sizes[i]));
+    LODE_TRY(lode_expander_add(self, node, context, self->cost->inclusive[i], self->sizes[i]));
     if (self->cost->calls)
         node->row.calls += self->cost->calls[i];
     note_call(node, context);
     return LODE_OK;
 }
 
-/* Whether a call is one of the function of the row, and to be merged with it. */
-static bool is_merged(const struct lode_expander *self, const lode_context *context, const lode_context *row)
+bool lode_expander_merges(const struct lode_expander *self, const lode_context *context,
+                          const lode_context *row)
 {
     if (!self->options.merge_recursion || row == NULL || !begins_function(context) || !begins_function(row))
         return false;
@@ -137,18 +130,17 @@ static bool is_merged(const struct lode_expander *self, const lode_context *cont
     return function && function_identity(function) == function_identity(lode_context_function(row));
 }
 
-/* The body of a context: adds own costs to `row`, and calls and inner scopes to the children. */
-static lode_status expand_member(struct lode_expander *self, const lode_context *member, lode_view_row *row)
+lode_status lode_expander_add_body(struct lode_expander *self, const lode_context *member, lode_view_row *row)
 {
     uint32_t end = member->index + member->subtree_size;
     row->exclusive += self->cost->own[member->index];
     for (uint32_t i = member->index + 1; i < end;) {
         const lode_context *context = &self->tree->nodes[i];
-        bool merged = is_merged(self, context, row->context);
-        bool shown = !merged && is_shown(self, context);
+        bool merged = lode_expander_merges(self, context, row->context);
+        bool shown = !merged && lode_expander_shows(self, context);
         bool apart = !merged && (shown || begins_function(context));
         if (shown)
-            LODE_TRY(add_shown(self, context));
+            LODE_TRY(lode_expander_add_shown(self, context));
         if (!apart)
             row->exclusive += self->cost->own[i];
         i += apart ? context->subtree_size : 1;
@@ -156,8 +148,7 @@ static lode_status expand_member(struct lode_expander *self, const lode_context 
     return LODE_OK;
 }
 
-/* The size of a part of a function's costs. */
-static double part_size(const struct lode_expander *self, double cost)
+double lode_expander_size(const struct lode_expander *self, double cost)
 {
     return self->unsigned_costs ? fabs(cost) : cost;
 }
@@ -171,23 +162,24 @@ static const lode_context *caller_of(const struct lode_expander *self, const lod
     return caller ? &self->tree->nodes[caller] : NULL;
 }
 
-static lode_status expand_caller(struct lode_expander *self, const struct member *member)
+static lode_status expand_caller(struct lode_expander *self, const struct lode_member *member)
 {
     const lode_context *called = &self->tree->nodes[member->context];
     const lode_context *caller = caller_of(self, called);
-    while (caller && is_merged(self, caller, called))
+    while (caller && lode_expander_merges(self, caller, called))
         caller = caller_of(self, caller);
     if (caller == NULL)
         return LODE_OK;
-    return add_member(self, child_of(self, caller), caller, member->weight, part_size(self, member->weight));
+    return lode_expander_add(self, lode_expander_child(self, caller), caller, member->weight,
+                             lode_expander_size(self, member->weight));
 }
 
-LODE_COMPARE_BY(compare_members, struct member, context);
+LODE_COMPARE_BY(compare_members, struct lode_member, context);
 
 /* A recursive function or a loop in it counts once, at its outermost contexts. */
 static void count_outermost(const struct lode_expander *self, struct lode_tree_view_node *node)
 {
-    struct member *members = node->members.items;
+    struct lode_member *members = node->members.items;
     uint32_t end = 0;
     qsort(members, node->members.count, sizeof *members, compare_members);
     node->row.inclusive = node->size = 0.0;
@@ -203,10 +195,9 @@ static void count_outermost(const struct lode_expander *self, struct lode_tree_v
         node->row.context = &self->tree->nodes[members[0].context];
 }
 
-/* Drops contexts inside others of the node, so that a recursive function counts once. */
-static void keep_outermost(const struct lode_expander *self, struct lode_tree_view_node *node)
+void lode_expander_keep_outermost(const struct lode_expander *self, struct lode_tree_view_node *node)
 {
-    struct member *members = node->members.items;
+    struct lode_member *members = node->members.items;
     size_t count = 0;
     uint32_t end = 0;
     count_outermost(self, node);
@@ -223,7 +214,7 @@ static void keep_outermost(const struct lode_expander *self, struct lode_tree_vi
 /* A context that calls several contexts of the node is one caller. */
 static void merge_callers(struct lode_expander *self, struct lode_tree_view_node *node)
 {
-    struct member *members = node->members.items;
+    struct lode_member *members = node->members.items;
     size_t count = 0;
     qsort(members, node->members.count, sizeof *members, compare_members);
     for (size_t i = 0; i < node->members.count; i++) {
@@ -252,16 +243,16 @@ static bool is_empty(const struct lode_tree_view_node *node)
     return !(node->size > 0.0) && node->row.calls == 0;
 }
 
-static void free_children(struct lode_expander *self)
+void lode_expander_drop(struct lode_expander *self)
 {
     for (size_t i = 0; i < self->children.count; i++)
         lode_tree_view_node_free(LODE_ARRAY_AT(&self->children, struct lode_tree_view_node, i));
     self->children.count = 0;
 }
 
-static void begin_children(struct lode_expander *self)
+void lode_expander_begin(struct lode_expander *self)
 {
-    free_children(self);
+    lode_expander_drop(self);
     lode_keys_clear(&self->keys);
 }
 
@@ -274,10 +265,12 @@ static bool is_on_path(const struct lode_expander *self, struct lode_tree_view_n
     node->passes = self->passes || flags & LODE_PATH_INCLUDED;
     if (flags & LODE_PATH_EXCLUDED)
         return false;
-    unsigned char wanted = LODE_PATH_ABOVE | (is_by_callers(self) ? 0 : LODE_PATH_BELOW);
+    /* The row of the own cost of the global context has no members: what is below has other rows. */
+    bool is_leaf = is_by_callers(self) || node->members.count == 0;
+    unsigned char wanted = LODE_PATH_ABOVE | (is_leaf ? 0 : LODE_PATH_BELOW);
     bool shown = node->passes || flags & wanted;
     for (size_t i = 0; i < node->members.count && !shown; i++)
-        shown = self->paths[LODE_ARRAY_AT(&node->members, struct member, i)->context] & wanted;
+        shown = self->paths[LODE_ARRAY_AT(&node->members, struct lode_member, i)->context] & wanted;
     return shown;
 }
 
@@ -298,8 +291,7 @@ static bool is_kept(struct lode_expander *self, struct lode_tree_view_node *node
     return false;
 }
 
-/* The costs of children, where they are not simply sums over their contexts. */
-static void merge_members(struct lode_expander *self)
+void lode_expander_merge(struct lode_expander *self)
 {
     for (size_t i = 0; i < self->children.count; i++) {
         struct lode_tree_view_node *node = LODE_ARRAY_AT(&self->children, struct lode_tree_view_node, i);
@@ -310,8 +302,7 @@ static void merge_members(struct lode_expander *self)
     }
 }
 
-/* Keeps the children that get a row, the most expensive first. */
-static void choose_children(struct lode_expander *self, lode_view_row *parent, unsigned depth)
+void lode_expander_choose(struct lode_expander *self, lode_view_row *parent, unsigned depth)
 {
     struct lode_tree_view_node *nodes = self->children.items;
     size_t kept = 0;
@@ -350,24 +341,24 @@ static void complete_root(const struct lode_expander *self, lode_view_row *row,
         return;
     row->exclusive = self->options.mode == LODE_VIEW_CALLERS ? row->inclusive : 0.0;
     for (size_t i = 0; self->options.mode == LODE_VIEW_FLAT && i < members->count; i++)
-        row->exclusive += self->body[LODE_ARRAY_AT(members, struct member, i)->context];
+        row->exclusive += self->body[LODE_ARRAY_AT(members, struct lode_member, i)->context];
 }
 
 static lode_status expand(struct lode_expander *self, struct lode_tree_view_node *node)
 {
     bool callers = is_by_callers(self);
-    begin_children(self);
+    lode_expander_begin(self);
     for (size_t i = 0; i < node->members.count; i++) {
-        const struct member *member = LODE_ARRAY_AT(&node->members, struct member, i);
+        const struct lode_member *member = LODE_ARRAY_AT(&node->members, struct lode_member, i);
         if (callers)
             LODE_TRY(expand_caller(self, member));
         else
-            LODE_TRY(expand_member(self, &self->tree->nodes[member->context], &node->row));
+            LODE_TRY(lode_expander_add_body(self, &self->tree->nodes[member->context], &node->row));
     }
     complete_root(self, &node->row, &node->members);
-    merge_members(self);
+    lode_expander_merge(self);
     self->passes = node->passes;
-    choose_children(self, &node->row, node->row.depth + 2);
+    lode_expander_choose(self, &node->row, node->row.depth + 2);
     return LODE_OK;
 }
 
@@ -377,11 +368,11 @@ lode_status lode_expander_expand(struct lode_expander *self, struct lode_tree_vi
     self->error = error;
     lode_status status = expand(self, node);
     if (status != LODE_OK)
-        free_children(self);
+        lode_expander_drop(self);
     return status;
 }
 
-/* The body of a context, summed as by expand_member. Returns whether there is anything below. */
+/* The body of a context, summed as by lode_expander_add_body. Returns whether there is anything below. */
 static bool add_body(const struct lode_expander *self, const lode_context *member, lode_view_row *row)
 {
     uint32_t end = member->index + member->subtree_size;
@@ -389,8 +380,8 @@ static bool add_body(const struct lode_expander *self, const lode_context *membe
     row->exclusive += self->cost->own[member->index];
     for (uint32_t i = member->index + 1; i < end;) {
         const lode_context *context = &self->tree->nodes[i];
-        bool merged = is_merged(self, context, row->context);
-        bool shown = !merged && is_shown(self, context);
+        bool merged = lode_expander_merges(self, context, row->context);
+        bool shown = !merged && lode_expander_shows(self, context);
         bool apart = !merged && (shown || begins_function(context));
         has_more = has_more || shown;
         if (!apart)
@@ -404,7 +395,7 @@ bool lode_tree_view_node_complete(const struct lode_expander *self, struct lode_
 {
     bool has_more = false;
     for (size_t i = 0; i < node->members.count; i++) {
-        const struct member *member = LODE_ARRAY_AT(&node->members, struct member, i);
+        const struct lode_member *member = LODE_ARRAY_AT(&node->members, struct lode_member, i);
         const lode_context *context = &self->tree->nodes[member->context];
         if (!is_by_callers(self))
             has_more |= add_body(self, context, &node->row);
@@ -413,226 +404,6 @@ bool lode_tree_view_node_complete(const struct lode_expander *self, struct lode_
     }
     complete_root(self, &node->row, &node->members);
     return has_more;
-}
-
-/* ---- roots ---- */
-
-static bool matches_focus(const struct lode_expander *self, const lode_context *context)
-{
-    return begins_function(context) && (self->matches == NULL || self->matches->has[context->index]);
-}
-
-/* The outermost contexts of functions that match the focus. */
-static lode_status add_focused_roots(struct lode_expander *self)
-{
-    for (uint32_t i = 1; i < self->tree->count;) {
-        const lode_context *context = &self->tree->nodes[i];
-        bool matches = matches_focus(self, context);
-        if (matches)
-            LODE_TRY(add_shown(self, context));
-        i += matches ? context->subtree_size : 1;
-    }
-    return LODE_OK;
-}
-
-/* Functions with own costs. */
-static lode_status add_caller_roots(struct lode_expander *self)
-{
-    for (uint32_t i = 0; i < self->tree->count; i++) {
-        const lode_context *context = &self->tree->nodes[i];
-        if (self->body[i] != 0.0 && matches_focus(self, context))
-            LODE_TRY(add_member(self, child_of(self, context), context, self->body[i],
-                                part_size(self, self->body[i])));
-    }
-    return LODE_OK;
-}
-
-/* Functions of the focus with their inclusive costs. */
-static lode_status add_callers_of_roots(struct lode_expander *self)
-{
-    for (uint32_t i = 1; i < self->tree->count; i++) {
-        const lode_context *context = &self->tree->nodes[i];
-        if (!matches_focus(self, context))
-            continue;
-        struct lode_tree_view_node *node = child_of(self, context);
-        LODE_TRY(add_member(self, node, context, self->cost->inclusive[i], self->sizes[i]));
-        node->row.exclusive += self->body[i];
-    }
-    for (size_t i = 0; i < self->children.count; i++)
-        keep_outermost(self, LODE_ARRAY_AT(&self->children, struct lode_tree_view_node, i));
-    return LODE_OK;
-}
-
-/* All functions, each with all its contexts. */
-static lode_status add_flat_roots(struct lode_expander *self)
-{
-    for (uint32_t i = 0; i < self->tree->count; i++) {
-        const lode_context *context = &self->tree->nodes[i];
-        bool stands_in = context->lexical == LODE_LEXICAL_ENTRY || context->index == 0;
-        if (matches_focus(self, context) && (!stands_in || self->body[i] != 0.0))
-            LODE_TRY(add_shown(self, context));
-    }
-    return LODE_OK;
-}
-
-static lode_status find_functions(struct lode_expander *self)
-{
-    self->function_of = calloc(self->tree->count, sizeof *self->function_of);
-    self->body = calloc(self->tree->count, sizeof *self->body);
-    if (self->function_of == NULL || self->body == NULL)
-        return lode_fail_memory(self->error);
-    for (uint32_t i = 0; i < self->tree->count; i++) {
-        const lode_context *context = &self->tree->nodes[i];
-        self->function_of[i] = begins_function(context) ? i : self->function_of[context->parent];
-        self->body[self->function_of[i]] += self->cost->own[i];
-    }
-    return LODE_OK;
-}
-
-/* Everything below the global context, and a row for its own costs. */
-static lode_status add_top_roots(struct lode_expander *self)
-{
-    const lode_context *global = &self->tree->nodes[0];
-    lode_view_row everything = {0};
-    LODE_TRY(expand_member(self, global, &everything));
-    if (part_size(self, everything.exclusive) <= 0.0)
-        return LODE_OK;
-    struct lode_tree_view_node *node = child_of(self, global);
-    LODE_TRY_ALLOC(node, self->error);
-    node->row.contexts = 1;
-    node->row.inclusive = node->row.exclusive = everything.exclusive;
-    node->size = part_size(self, everything.exclusive);
-    return LODE_OK;
-}
-
-/* The context above, or this one, that has a row; the global context if none has. */
-static const lode_context *shown_above(const struct lode_expander *self, const lode_context *context)
-{
-    while (context->index > 0 && !is_shown(self, context))
-        context = &self->tree->nodes[context->parent];
-    return context;
-}
-
-/* From the children of a row to those of one of them: the row of `context`. */
-static lode_status step_down(struct lode_expander *self, struct lode_tree_view_node *node,
-                             const lode_context *context)
-{
-    size_t count = self->children.count;
-    struct lode_tree_view_node *found = child_of(self, context);
-    LODE_TRY_ALLOC(found, self->error);
-    if (self->children.count > count)
-        return lode_fail(self->error, LODE_NOT_FOUND, NULL, LODE_NO_OFFSET, "context %u has no row",
-                         context->id);
-    lode_tree_view_node_free(node);
-    *node = *found;
-    lode_array_init(&found->members, sizeof(struct member), SIZE_MAX);
-    begin_children(self);
-    lode_view_row below = node->row;
-    for (size_t i = 0; i < node->members.count; i++) {
-        uint32_t member = LODE_ARRAY_AT(&node->members, struct member, i)->context;
-        LODE_TRY(expand_member(self, &self->tree->nodes[member], &below));
-    }
-    return LODE_OK;
-}
-
-/* The rows from the root down to that of a context; leaves this one in `node`. */
-static lode_status walk_down(struct lode_expander *self, struct lode_tree_view_node *node)
-{
-    uint32_t depth = 0;
-    const lode_context *last = shown_above(self, self->options.at);
-    for (const lode_context *c = last; c->index > 0; c = shown_above(self, lode_context_parent(c)))
-        depth++;
-    const lode_context **path = calloc((size_t)depth + 1, sizeof *path);
-    LODE_TRY_ALLOC(path, self->error);
-    for (const lode_context *c = last; c->index > 0; c = shown_above(self, lode_context_parent(c)))
-        path[--depth] = c;
-    lode_status status = LODE_OK;
-    for (uint32_t i = 0; status == LODE_OK && path[i]; i++)
-        if (!is_merged(self, path[i], node->row.context))
-            status = step_down(self, node, path[i]);
-    free(path);
-    return status;
-}
-
-/* The row of one context. */
-static lode_status add_row_at(struct lode_expander *self)
-{
-    struct lode_tree_view_node node = {0};
-    lode_array_init(&node.members, sizeof(struct member), SIZE_MAX);
-    LODE_TRY(add_top_roots(self));
-    lode_status status = walk_down(self, &node);
-    bool is_root = node.row.context == NULL;
-    if (status == LODE_OK && !is_root) {
-        begin_children(self);
-        struct lode_tree_view_node *only = child_of(self, node.row.context);
-        status = only ? LODE_OK : lode_fail_memory(self->error);
-        if (only) {
-            *only = node;
-            return LODE_OK;
-        }
-    }
-    lode_tree_view_node_free(&node);
-    return status;
-}
-
-/* Sizes by context; absolute values if any cost is negative. */
-static lode_status find_sizes(struct lode_expander *self)
-{
-    uint32_t count = self->tree->count, i = 0;
-    while (i < count && !(self->cost->own[i] < 0.0))
-        i++;
-    self->sizes = self->cost->inclusive;
-    if (i == count)
-        return LODE_OK;
-    self->sizes = self->unsigned_costs = calloc(count, sizeof *self->unsigned_costs);
-    LODE_TRY_ALLOC(self->unsigned_costs, self->error);
-    /* Children follow parents. */
-    for (i = count; i-- > 0;) {
-        self->unsigned_costs[i] += fabs(self->cost->own[i]);
-        if (i > 0)
-            self->unsigned_costs[self->tree->nodes[i].parent] += self->unsigned_costs[i];
-    }
-    return LODE_OK;
-}
-
-static lode_status add_roots(struct lode_expander *self)
-{
-    begin_children(self);
-    if (self->options.focus)
-        LODE_TRY(lode_matches_of(&self->matches, self->tree, self->options.focus, self->options.names,
-                                 self->error));
-    LODE_TRY(find_sizes(self));
-    if (self->options.filter)
-        LODE_TRY(lode_path_flags(&self->paths, self->tree, self->options.filter, self->sizes,
-                                 self->cost->calls, self->error));
-    self->least = self->options.min_fraction * self->sizes[0];
-    if (self->options.mode != LODE_VIEW_TOP_DOWN)
-        LODE_TRY(find_functions(self));
-    if (self->options.mode == LODE_VIEW_CALLERS)
-        return add_caller_roots(self);
-    if (self->options.mode == LODE_VIEW_CALLERS_OF)
-        return add_callers_of_roots(self);
-    if (self->options.mode == LODE_VIEW_FLAT)
-        return add_flat_roots(self);
-    if (self->options.at)
-        return add_row_at(self);
-    return self->options.focus ? add_focused_roots(self) : add_top_roots(self);
-}
-
-lode_status lode_expander_roots(struct lode_expander *self, lode_error *error)
-{
-    self->error = error;
-    if (self->options.path_count > 0)
-        return lode_expander_below(self, error);
-    lode_status status = add_roots(self);
-    if (status != LODE_OK) {
-        free_children(self);
-        return status;
-    }
-    if (self->options.mode == LODE_VIEW_FLAT)
-        merge_members(self);
-    choose_children(self, NULL, 1);
-    return LODE_OK;
 }
 
 /* ---- opening ---- */
@@ -648,7 +419,7 @@ lode_status lode_expander_open(struct lode_expander *self, const lode_cost *cost
 
 void lode_expander_close(struct lode_expander *self)
 {
-    free_children(self);
+    lode_expander_drop(self);
     lode_array_free(&self->children);
     lode_keys_free(&self->keys);
     lode_matches_free(self->matches);

@@ -33,9 +33,12 @@ static unsigned char flags_of(const lode_filter *filter, const lode_context *con
 static void spread_flags(unsigned char *flags, const struct lode_context_tree *tree, const double *sizes,
                          const uint64_t *calls)
 {
-    for (uint32_t i = 0; i < tree->count; i++)
-        if ((flags[i] & LODE_PATH_INCLUDED) || (i > 0 && flags[tree->nodes[i].parent] & LODE_PATH_ABOVE))
+    /* The global context is on no path: it has a row beside those of entry points, not above them. */
+    for (uint32_t i = 0; i < tree->count; i++) {
+        uint32_t parent = i > 0 ? tree->nodes[i].parent : 0;
+        if ((flags[i] & LODE_PATH_INCLUDED) || (parent > 0 && flags[parent] & LODE_PATH_ABOVE))
             flags[i] |= LODE_PATH_ABOVE;
+    }
     for (uint32_t i = tree->count; i-- > 0;) {
         bool has_row = sizes[i] > 0.0 || (calls && calls[i] > 0);
         if (flags[i] & LODE_PATH_INCLUDED && has_row)
@@ -61,7 +64,7 @@ lode_status lode_path_flags(unsigned char **out, const struct lode_context_tree 
         free(verdicts);
         return lode_fail_memory(error);
     }
-    for (uint32_t i = 1; i < tree->count; i++)
+    for (uint32_t i = 0; i < tree->count; i++)
         if (begins_function(&tree->nodes[i]))
             (*out)[i] = flags_of(filter, &tree->nodes[i], verdicts);
     free(verdicts);

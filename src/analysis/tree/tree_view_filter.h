@@ -10,7 +10,7 @@
 enum {
     LODE_PATH_INCLUDED = 1, /* it begins a function to include */
     LODE_PATH_EXCLUDED = 2, /* it begins a function to exclude */
-    LODE_PATH_ABOVE = 4,    /* it, or a context above it, is included */
+    LODE_PATH_ABOVE = 4,    /* it, or a context above it but the global one, is included */
     LODE_PATH_BELOW = 8     /* it, or a context below it, is included and has a row of its own */
 };
 
