@@ -116,14 +116,13 @@ static lode_status load_function(struct metadb_reader *reader, uint32_t index)
         LODE_TRY(find_string(reader, wire.name_ptr, "the name of a function", &function->name));
     uint32_t binary = lode_metadb_index(&reader->binaries, wire.binary_ptr);
     uint32_t file = lode_metadb_index(&reader->files, wire.def_fileptr);
-    if (binary != LODE_NO_INDEX) {
+    function->offset = wire.binary_offset == UINT64_MAX ? 0 : wire.binary_offset;
+    if (binary != LODE_NO_INDEX)
         function->module = &base->modules[binary];
-        function->offset = wire.binary_offset == UINT64_MAX ? 0 : wire.binary_offset;
-    } else if (wire.binary_ptr) {
+    else if (wire.binary_ptr)
         LODE_TRY(lode_metadb_finding(reader, DRAFTS_RULE_METADB_POINTER,
                                      offset + DRAFTS_MetaFunction_binary_ptr, "0x%" PRIx64 " is not a binary",
                                      wire.binary_ptr));
-    }
     if (file != LODE_NO_INDEX) {
         function->file = &base->files[file];
         function->line = wire.def_line;

@@ -208,13 +208,13 @@ static lode_status put_functions(struct metadb *self, lode_error *error)
     LODE_TRY(begin_table(self, METADB_FUNCTIONS, function_count(self), DRAFTS_MetaFunction_SIZE, error));
     for (uint32_t i = 0; i < self->about->function_count; i++) {
         const lode_function *function = &self->about->functions[i];
-        struct drafts_MetaFunction record = {.binary_offset = UINT64_MAX};
+        struct drafts_MetaFunction record = {.binary_offset = function->offset};
         if (function->name)
             record.name_ptr = next_text(self, function->name);
-        if (function->module) {
+        if (function->module)
             record.binary_ptr = record_at(self, METADB_BINARIES, function->module->index);
-            record.binary_offset = function->offset;
-        }
+        else if (function->offset == 0)
+            record.binary_offset = UINT64_MAX;
         if (function->file) {
             record.def_fileptr = record_at(self, METADB_FILES, function->file->index);
             record.def_line = function->line;

@@ -3,6 +3,8 @@
 #include "format/hpctoolkit_drafts/write/xml.h"
 #include "format/replace.h"
 
+#include "base/error.h"
+#include "base/text/count.h"
 #include "base/text/utf8.h"
 #include <inttypes.h>
 #include <stdarg.h>
@@ -164,6 +166,32 @@ static void put_document(struct xml_writer *self)
     lode_xml_put(self, "</SecCallPathProfileData>\n</SecCallPathProfile>\n</HPCToolkitExperiment>\n");
 }
 
+/* One remark on what was in the source and is not in the draft. */
+static lode_status say_what_is_lost(struct xml_writer *self)
+{
+    const struct drafts_sink *out = self->out;
+    uint64_t scopes = 0, statistics = 0;
+    char text[4 * LODE_COUNTED_SIZE];
+    for (uint32_t m = 0; m < self->about->metric_count; m++) {
+        const lode_metric *metric = &self->about->metrics[m];
+        for (uint32_t i = 0; i < metric->scope_count; i++)
+            scopes += !out->values[metric->scopes[i].id];
+        for (uint32_t i = 0; i < metric->statistic_count; i++)
+            statistics += !out->statistics[metric->statistics[i].id];
+    }
+    if (out->base.options.on_finding == NULL || scopes + statistics + self->misplaced == 0)
+        return LODE_OK;
+    (void)snprintf(text, sizeof text,
+                   "this draft cannot hold %s and %s of metrics, and %s of lines, loops and instructions",
+                   LODE_COUNTED(scopes, "scope", "scopes"),
+                   LODE_COUNTED(statistics, "statistic", "statistics"),
+                   LODE_COUNTED(self->misplaced, "load module", "load modules"));
+    const lode_finding finding = {"draft-lost", LODE_NOTE, "experiment.xml", LODE_NO_OFFSET, text};
+    if (out->base.options.on_finding(out->base.options.user, &finding) != 0)
+        return lode_fail(self->error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled");
+    return LODE_OK;
+}
+
 static lode_status put_all(struct xml_writer *self)
 {
     lode_error *error = self->error;
@@ -175,6 +203,7 @@ static lode_status put_all(struct xml_writer *self)
     LODE_TRY(lode_output_file_create(&self->file, &self->out->base.output, "experiment.xml", error));
     put_document(self);
     LODE_TRY(self->status);
+    LODE_TRY(say_what_is_lost(self));
     return lode_output_file_close(&self->file, error);
 }
 

@@ -39,6 +39,7 @@ struct xml_writer {
     uint32_t procedures;                /* their number */
     struct lode_interner instructions;  /* called ones: struct xml_instruction */
     struct lode_interner static_scopes; /* lines and loops of procedures: struct xml_static_scope */
+    uint32_t misplaced;                 /* lines, loops and instructions without their module */
     uint32_t scopes;                    /* number of static ones: procedures, lines, loops */
 };
 

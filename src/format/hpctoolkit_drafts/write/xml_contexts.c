@@ -14,7 +14,8 @@
 struct open_element {
     const char *name; /* NULL: it is already closed */
     bool wrapped;
-    uint32_t procedure; /* that its content belongs to */
+    uint32_t procedure;        /* that its content belongs to */
+    const lode_module *module; /* of that procedure: addresses of lines and loops are in it */
 };
 
 /* ---- procedures ---- */
@@ -134,6 +135,17 @@ static const lode_module *module_inside(const struct xml_writer *self, const lod
     return NULL;
 }
 
+/* The module of what a PF is; NULL: none. */
+static const lode_module *module_of(const struct xml_writer *self, const lode_context *node)
+{
+    const lode_function *function = lode_context_function(node);
+    if (function)
+        return function->module;
+    if (is_called_instruction(node))
+        return node->module;
+    return procedure_of(self, node) == XML_UNKNOWN_PROCEDURE ? module_inside(self, node) : NULL;
+}
+
 /* The number of a line or a loop of a procedure, the same for all its calls. */
 static uint32_t static_scope(struct xml_writer *self, const lode_context *node, uint32_t procedure)
 {
@@ -162,14 +174,11 @@ static const char *put_function(struct xml_writer *self, const lode_context *nod
 {
     const lode_function *function = lode_context_function(node);
     uint32_t procedure = procedure_of(self, node);
-    const lode_module *module = function ? function->module : NULL;
-    if (procedure == XML_UNKNOWN_PROCEDURE)
-        module = module_inside(self, node);
     lode_xml_put(self, "<PF i=\"%" PRIu32 "\" s=\"%" PRIu32 "\" n=\"%" PRIu32 "\"", node->id, procedure,
                  procedure);
     lode_xml_put(self, " v=\"0x%" PRIx64 "\" f=\"%" PRIu32 "\" l=\"%" PRIu32 "\" lm=\"%" PRIu32 "\"",
                  function ? function->offset : 0, file_id(function ? function->file : NULL),
-                 function ? function->line : 0, module_id(module));
+                 function ? function->line : 0, module_id(module_of(self, node)));
     return "PF";
 }
 
@@ -231,11 +240,13 @@ static void put_context(struct xml_writer *self, const lode_context *node, struc
 {
     while (open->count >= node->depth)
         close_element(self, open);
-    uint32_t procedure =
-        open->count ? LODE_ARRAY_AT(open, struct open_element, open->count - 1)->procedure : 0;
+    struct open_element around = {0};
+    if (open->count > 0)
+        around = *LODE_ARRAY_AT(open, struct open_element, open->count - 1);
     bool place = is_place(node), leaf = node->subtree_size == 1;
     bool wrapped = !place && put_wrapper(self, node);
-    const char *name = put_element(self, node, procedure);
+    const char *name = put_element(self, node, around.procedure);
+    self->misplaced += place && node->module && (node->offset == 0 || node->module != around.module);
     lode_xml_put(self, leaf ? "/>\n" : ">\n");
     struct open_element *element = lode_array_push(open);
     if (element == NULL) {
@@ -244,7 +255,8 @@ static void put_context(struct xml_writer *self, const lode_context *node, struc
     }
     *element = (struct open_element){.name = leaf ? NULL : name,
                                      .wrapped = wrapped,
-                                     .procedure = place ? procedure : procedure_of(self, node)};
+                                     .procedure = place ? around.procedure : procedure_of(self, node),
+                                     .module = place ? around.module : module_of(self, node)};
 }
 
 void lode_xml_put_contexts(struct xml_writer *self)

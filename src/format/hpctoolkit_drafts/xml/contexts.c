@@ -251,7 +251,7 @@ static lode_status place_functions(struct xml_reader *reader)
             .line = function->line,
             .name = procedure->name,
             .module = function->module == LODE_NO_INDEX ? NULL : &db->modules[function->module],
-            .offset = function->module == LODE_NO_INDEX ? 0 : procedure->address,
+            .offset = procedure->address,
             .file = function->file == LODE_NO_INDEX ? NULL : &db->files[function->file]};
     }
     db->function_count = (uint32_t)count;
