@@ -28,7 +28,7 @@ import profiles  # noqa: E402
 import recorded  # noqa: E402
 
 # Shapes that are easily mistaken for others (tests/answers/db_nasty.py, which has more).
-NASTY = (1, 2, 7)
+NASTY = range(8)
 # Names of stores of the larger corpus that tests ask for, and what has the same traits here: the names are links.
 LINKS = {
     "hpctoolkit/final": {
