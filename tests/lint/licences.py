@@ -4,7 +4,7 @@
 packaging/spdx.py lists what a build links with: licences.py --build FOLDER
 
 The table of the script has every dependency of Meson and every library that the dynamic linker loads for the program; what a plug-in needs is
-a relationship of it; and the document has what SPDX 2.3 demands.
+a relationship of it; and the document has what SPDX 2.3 demands. debian/copyright has the terms of all that Lode contains.
 """
 
 import argparse
@@ -36,6 +36,8 @@ LICENCES = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSD-3-Clause-Open-MPI
             "GPL-3.0-or-later", "LGPL-2.1-or-later", "LGPL-3.0-or-later", "MIT", "Python-2.0.1", "X11-distribute-modifications-variant", "Zlib",
             "blessing", "mpich2"}
 EXCEPTIONS = {"GCC-exception-3.1"}
+# What Debian calls licences, where that differs.
+DEBIAN_NAMES = {"MIT": "Expat"}
 
 
 def expression_problems(text, extracted):
@@ -117,6 +119,35 @@ def check_links(tap, build, document):
         tap.check(not lacks, f"{name} has what it needs", sorted(lacks))
 
 
+def contained():
+    """{name: licence} of what others made and Lode has inside."""
+    own = {name: library.licence for name, library in listing.LIBRARIES.items() if library.how == "CONTAINS"}
+    return {**own, **{name: licence for name, (_, licence) in listing.page_packages().items()}}
+
+
+def copyright_problems(text, parts):
+    """What debian/copyright lacks: a paragraph of files for each part, which its comment names, and the text of each licence."""
+    paragraphs = [dict(re.findall(r"^([A-Za-z-]+): *((?:.*(?:\n[ \t].*)*))", part, re.MULTILINE)) for part in text.split("\n\n")]
+    texts = {p["License"].partition("\n")[0] for p in paragraphs if "Files" not in p and "\n" in p.get("License", "")}
+    files = [p for p in paragraphs if "Files" in p]
+    found = [f"the text of {name} is missing" for p in files for name in p["License"].split(" and ") if name not in texts]
+    for name, licence in parts.items():
+        named = [p for p in files if name in re.split(r"[\s,:]+", p.get("Comment", ""))]
+        if not any(DEBIAN_NAMES.get(licence, licence) in p["License"].split(" and ") for p in named):
+            found.append(f"{name} is missing, or not under {licence}")
+    return found
+
+
+def check_copyright(tap):
+    text, parts = (ROOT / "debian" / "copyright").read_text(encoding="utf-8"), contained()
+    found = copyright_problems(text, parts)
+    tap.check(len(parts) > 1 and not found, f"debian/copyright has the terms of {', '.join(sorted(parts))}", found)
+    tap.check(copyright_problems(text, {**parts, "other": "MIT"}), "self-test: a part that it does not name is found")
+    tap.check(copyright_problems(text, dict.fromkeys(parts, "Zlib")), "self-test: another licence is found")
+    tap.check(copyright_problems(text.replace("\nLicense: Bitstream-Vera\n Permission", "\nLicense: Other\n Permission"), parts),
+              "self-test: a licence without its text is found")
+
+
 def self_test(tap, document):
     def spoil(name, change):
         spoilt = copy.deepcopy(document)
@@ -159,6 +190,7 @@ def main():
     shipped = set(re.search(r"^SHIPPED = \[(.*)\]", (ROOT / "web" / "build.py").read_text(encoding="utf-8"), re.MULTILINE)[1].replace("'", "").split(", "))
     tap.check(shipped == set(listing.page_packages()), "packages of the page are those whose terms it has", [sorted(shipped ^ set(listing.page_packages()))])
     check_links(tap, options.build, document)
+    check_copyright(tap)
     self_test(tap, document)
     return tap.finish()
 

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause AND Bitstream-Vera */
 /* Made by make_font.py from DejaVu Sans, 11 pixels. */
 static const unsigned char widths[] = {
     4,  4, 5, 9, 7, 10, 9, 3, 4, 4, 6, 9, 4, 4,  4, 4, 7, 7, 7, 7, 7, 7, 7, 7,  7, 7, 4, 4, 9, 9, 9, 6,

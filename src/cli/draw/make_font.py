@@ -18,7 +18,7 @@ def main():
         ImageDraw.Draw(image).text((0, ASCENT), chr(code), fill=255, font=font, anchor="ls")
         widths.append(width)
         glyphs.append("".join(f"{value >> 4:x}" for value in image.tobytes()))
-    print("/* SPDX-License-Identifier: BSD-3-Clause */\n/* Made by make_font.py from DejaVu Sans, 11 pixels. */")
+    print("/* SPDX-License-Identifier: BSD-3-Clause AND Bitstream-Vera */\n/* Made by make_font.py from DejaVu Sans, 11 pixels. */")
     print("static const unsigned char widths[] = {")
     for i in range(0, len(widths), 24):
         print("    " + ", ".join(map(str, widths[i:i + 24])) + ",")
