@@ -4,7 +4,7 @@
  * ones, those of a later version. Options are in memory of exactly their size, so that a sanitizer
  * sees reads beyond it.
  */
-#include "option_calls.h"
+#include "option_list.h"
 #include "scratch.h"
 #include <lode/unstable.h>
 #include <string.h>

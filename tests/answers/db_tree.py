@@ -2,7 +2,7 @@
 """`lode tree` with several metrics, and parts of a tree (--below, --skip), against the reference."""
 
 import db_reference as reference
-from db_agreement import Wrong, nested
+from asking import Wrong, nested
 
 
 def _rows(cost, mode, focus):

@@ -21,6 +21,7 @@ import pftrace
 import threads
 import timeline
 import validators
+from readers import thread_files
 from share import Share
 
 import made
@@ -144,13 +145,13 @@ def read(tap, form, store, *options):
     elif form == "chrome":
         rows = timeline_lines(timeline.Chrome(json.loads(path.read_text("utf-8"))))
     elif form == "firefox":
-        trace = threads.Firefox(path.read_text("utf-8"))
+        trace = thread_files.Firefox(path.read_text("utf-8"))
         rows = {t["tid"]: (t["pid"], t["name"], one) for t, one in zip(trace.rows, trace.threads.values())}
     elif form == "otf2":
-        trace = threads.Otf2(path)
+        trace = thread_files.Otf2(path)
         return path, [(row["group"], None, row["name"], calls) for row, calls in zip(trace.locations, trace.threads.values())]
     else:
-        return path, [(None, None, name, calls) for (_, name), calls in threads.Speedscope(path.read_text("utf-8")).threads.items()]
+        return path, [(None, None, name, calls) for (_, name), calls in thread_files.Speedscope(path.read_text("utf-8")).threads.items()]
     return path, [(pid, tid, name, calls) for tid, (pid, name, calls) in rows.items()]
 
 
@@ -253,7 +254,7 @@ def main():
     forms = ["perfetto", "chrome", "speedscope", "otf2", "firefox"]
     with tempfile.TemporaryDirectory(prefix="lode-collisions-") as folder:
         tap = Program(str(Path(options.lode).resolve()), Path(folder))
-        if not threads.has_otf2(tap):
+        if not thread_files.has_otf2(tap):
             forms.remove("otf2")
             tap.skip("OTF2 archives", "this build does not write them, or python3-otf2 is missing")
         if validators.where() is None:

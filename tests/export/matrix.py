@@ -26,7 +26,7 @@ import table_readers  # noqa: E402
 import tables  # noqa: E402
 import validators  # noqa: E402
 from share import Share  # noqa: E402
-from threads import Bad, Firefox  # noqa: E402
+from readers.thread_files import Bad, Firefox  # noqa: E402
 from stacks import Lode, code_name, corpus, folded_name, folded_rows, pprof_top, renamed, stores  # noqa: E402
 
 BEGIN, END = "<!-- written by tests/export/matrix.py -->", "<!-- end -->"

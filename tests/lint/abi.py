@@ -57,8 +57,8 @@ def self_test(tap, current):
 
 
 def covered(tap, headers):
-    """Every struct that begins with its size, and every function that takes one, is in tests/abi/option_calls.h."""
-    tested = (ROOT / "tests" / "abi" / "option_calls.h").read_text(encoding="utf-8")
+    """Every struct that begins with its size, and every function that takes one, is in tests/abi/option_list.h."""
+    tested = (ROOT / "tests" / "abi" / "option_list.h").read_text(encoding="utf-8")
     sized, takers = set(), set()
     for header in public_headers(headers):
         sized.update(SIZED.findall(without_comments(header.read_text(encoding="utf-8"))))

@@ -265,7 +265,7 @@ static bool is_on_path(const struct lode_expander *self, struct lode_tree_view_n
     node->passes = self->passes || flags & LODE_PATH_INCLUDED;
     if (flags & LODE_PATH_EXCLUDED)
         return false;
-    /* The row of the own cost of the global context has no members: what is below has other rows. */
+    /* The row of the global context's own cost has no members: what is below has other rows. */
     bool is_leaf = is_by_callers(self) || node->members.count == 0;
     unsigned char wanted = LODE_PATH_ABOVE | (is_leaf ? 0 : LODE_PATH_BELOW);
     bool shown = node->passes || flags & wanted;
@@ -372,7 +372,7 @@ lode_status lode_expander_expand(struct lode_expander *self, struct lode_tree_vi
     return status;
 }
 
-/* The body of a context, summed as by lode_expander_add_body. Returns whether there is anything below. */
+/* The body of a context, as lode_expander_add_body adds it up. Returns whether more is below. */
 static bool add_body(const struct lode_expander *self, const lode_context *member, lode_view_row *row)
 {
     uint32_t end = member->index + member->subtree_size;

@@ -33,7 +33,7 @@ static unsigned char flags_of(const lode_filter *filter, const lode_context *con
 static void spread_flags(unsigned char *flags, const struct lode_context_tree *tree, const double *sizes,
                          const uint64_t *calls)
 {
-    /* The global context is on no path: it has a row beside those of entry points, not above them. */
+    /* The global context is on no path: its row is beside those of entry points, not above them. */
     for (uint32_t i = 0; i < tree->count; i++) {
         uint32_t parent = i > 0 ? tree->nodes[i].parent : 0;
         if ((flags[i] & LODE_PATH_INCLUDED) || (parent > 0 && flags[parent] & LODE_PATH_ABOVE))
