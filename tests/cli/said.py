@@ -91,6 +91,30 @@ def a_value_that_is_merely_wrong(program):
             program.check(sum(row["count"] for row in answer["findings"]) == count, f"lode {command} --json has findings", [answer.get("findings")])
 
 
+def a_wrong_cost_of_a_large_store(program):
+    """It is not checked when it is opened; costs of its summary are, when they are read."""
+    commands = (["top", "db"], ["tree", "db"], ["flame", "db", "--json"], ["top", "db", "--by", "line"])
+    with database(program) as folder:
+        with open(folder / "db" / "large", "wb") as stream:
+            stream.truncate(17 << 20)
+        for words in commands:
+            result = program.run(*words, cwd=folder)
+            program.equal((result.status, result.err), (0, ""), f"lode {' '.join(words)}: nothing is said of a sound database")
+        meta = cli.parse_json(program.run("dump", "--only", "meta", "db", cwd=folder).out)["meta"]
+        scopes = [number for number, scope in enumerate(meta["scopes"]) if scope["type"] in ("point", "execution")]
+        sums = {s["id"] for s in meta["metrics"][0]["statistics"] if (s["combine"], s["formula"]) == ("sum", "$$") and s["scope"] in scopes}
+        sound = (folder / "db" / "profile.db").read_bytes()
+        values, _ = first_block(sound)
+        count, = struct.unpack_from("<Q", sound, struct.unpack_from("<Q", sound, struct.unpack_from("<Q", sound, 0x18)[0])[0])
+        places = [place for place in range(values, values + 10 * count, 10) if struct.unpack_from("<H", sound, place)[0] in sums]
+        silent = []
+        for place in places[::max(1, len(places) // 40)]:
+            spoil(folder, lambda data: place + 2, "<d", struct.unpack_from("<d", sound, place + 2)[0] * 1.25)
+            silent += [place] if "scope-execution" not in program.run("top", "db", cwd=folder).err else []
+            (folder / "db" / "profile.db").write_bytes(sound)
+        program.check(len(places) > 30 and not silent, f"a wrong value in the summary of a large database is said ({len(places)} values)", silent)
+
+
 def a_block_that_cannot_be_read(program):
     """Who writes a store refuses it, also those who would compute the summary again."""
     with database(program) as folder:
@@ -134,4 +158,4 @@ def recordings(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, a_value_that_is_merely_wrong, a_block_that_cannot_be_read, imports, recordings))
+    sys.exit(cli.main(__doc__, a_value_that_is_merely_wrong, a_wrong_cost_of_a_large_store, a_block_that_cannot_be_read, imports, recordings))

@@ -6,6 +6,7 @@
 #include "output/out.h"
 #include "output/report.h"
 
+#include <lode/private/cost_check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +118,16 @@ void damage_count(const damage_request *request, tally *found)
     (void)!check(request, &own, &level, &error);
     tally_join(found, &own);
     tally_free(&own);
+}
+
+void damage_check_cost(const char *path, const lode_cost *cost)
+{
+    tally found = {.cap = FINDINGS_PER_RULE};
+    lode_error error = {0};
+    if (!damage_is_known(&path, 1))
+        (void)!lode_cost_check(cost, on_finding, &found, &error);
+    damage_add(path, &found);
+    tally_free(&found);
 }
 
 /* ---- what others found ---- */

@@ -35,6 +35,11 @@ void damage_begin(void);
 void damage_check(const damage_request *request);
 /* The same into a tally, for a host, which does it once for each store. */
 void damage_count(const damage_request *request, tally *found);
+/*
+ * Of a store that is too large to be checked, what an answer is made of: costs of all profiles,
+ * which are those of the summary.
+ */
+void damage_check_cost(const char *path, const lode_cost *cost);
 /* Adds warnings and errors. A rule that is known has the larger of the two counts. */
 void damage_add(const char *path, const tally *found);
 

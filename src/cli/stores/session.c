@@ -175,6 +175,8 @@ static int profile_cost(session *s, lode_cost **cost)
     options.user = &s->progress;
     if (lode_cost_compute(cost, s->db, &options, &error) != LODE_OK)
         return session_error(s, &error);
+    if (!s->is_borrowed && !s->selection)
+        damage_check_cost(s->path, *cost);
     return EXIT_DONE;
 }
 
