@@ -115,7 +115,7 @@ def check_databases(tap, program, folder, share, scratch):
         metric = answer["metric"]
         # Entry points have rows if they have own costs; code without a function is none.
         entries = {row["name"] for row in answer["rows"] if row["function"] is None and "+0x" not in row["name"] and row["name"] != UNKNOWN}
-        rows, total = database_rows(lode, store, metric, SCALES.get(split_unit(metric)[1], 1))
+        rows, total, _ = database_rows(lode, store, metric, SCALES.get(split_unit(metric)[1], 1))
         done, message = lode.export(store, "pprof", scratch / "a.pb.gz", "--metric", metric, "--no-entries")
         if not tap.check(done, f"{store.name}: {metric}: exported", [message]) or "thousandths" in message:
             continue
