@@ -90,11 +90,13 @@ typedef struct lode_tables_options {
     void *user;
     lode_progress_fn on_progress; /* of long work inside one call; may be NULL */
     void *progress_user;
-    lode_tables *base; /* of another store of this kind, for the table `compare`; NULL: none */
+    lode_tables *base;            /* of another store of this kind, for `compare`; NULL: none */
+    const lode_kind_rules *kinds; /* rules that decide first; NULL: none */
 } lode_tables_options;
 #define LODE_TABLES_OPTIONS_INIT                                                                             \
     {                                                                                                        \
-        sizeof(lode_tables_options), NULL, NULL, NULL, LODE_NAME_FULL, NULL, NULL, NULL, NULL, NULL, NULL    \
+        sizeof(lode_tables_options), NULL, NULL, NULL, LODE_NAME_FULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
+            NULL                                                                                             \
     }
 
 /*

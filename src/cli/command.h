@@ -17,8 +17,9 @@ typedef struct invocation {
     const shared_options *shared; /* the beginning of the same */
     const char *const *operands;
     size_t operand_count;
-    uint64_t given;       /* options, as in option_result */
-    lode_store_kind kind; /* of the store that the first operand names, if any */
+    uint64_t given;               /* options, as in option_result */
+    lode_store_kind kind;         /* of the store that the first operand names, if any */
+    const lode_kind_rules *kinds; /* of --kinds, or of the host; NULL: none */
     out *out;
 } invocation;
 

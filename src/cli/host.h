@@ -33,7 +33,8 @@ typedef struct host {
     int (*on_output)(void *user, const char *bytes, size_t size);
     /* An open store, by the path that the command was given; NULL: the command opens it. */
     const host_store *(*find_store)(void *user, const char *path);
-    cache *results; /* may be NULL */
+    cache *results;               /* may be NULL */
+    const lode_kind_rules *kinds; /* for all commands; may be NULL */
 } host;
 
 /* The host of this thread; NULL: none. */

@@ -5,6 +5,7 @@
 #include "help.h"
 #include "host.h"
 #include "job.h"
+#include "options/kinds.h"
 #include "options/operands.h"
 #include "options/shell_words.h"
 #include "output/report.h"
@@ -138,6 +139,19 @@ static int run_with_output(invocation *call)
     return status;
 }
 
+/* With the rules of --kinds or, without, those of the host. */
+static int run_with_kinds(invocation *call)
+{
+    const host *h = host_current();
+    lode_kind_rules *kinds;
+    int status = kinds_open(&kinds, call->shared->help ? NULL : call->shared->kinds);
+    call->kinds = kinds || !h ? kinds : h->kinds;
+    if (status == EXIT_DONE)
+        status = run_with_output(call);
+    lode_kind_rules_free(kinds);
+    return status;
+}
+
 int command_run(const command_spec *command, int count, char **arguments)
 {
     option_result parsed = {0};
@@ -162,7 +176,7 @@ int command_run(const command_spec *command, int count, char **arguments)
         if (status == EXIT_DONE && !call.shared->help)
             status = find_kind(&call, &operands);
         if (status == EXIT_DONE)
-            status = run_with_output(&call);
+            status = run_with_kinds(&call);
     }
     free(operands.found);
     free(parsed.operands);

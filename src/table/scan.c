@@ -47,6 +47,7 @@ lode_status lode_tables_open(lode_tables **out, const lode_database *db, const l
                                        .selection = options.selection,
                                        .slice = options.slice,
                                        .names = options.names,
+                                       .kinds = options.kinds,
                                        .on_finding = options.on_finding,
                                        .user = options.user,
                                        .pool = options.pool,

@@ -129,8 +129,9 @@ struct lode_table_choice {
     uint64_t from, to;       /* of samples; both 0: all */
     const lode_slice *slice; /* of a recording; NULL: all */
     enum lode_table_value_order order;
-    lode_name_form names; /* of contexts, calls and requests; functions have two */
-    bool no_arguments;    /* neither arguments nor attributes */
+    lode_name_form names;         /* of contexts, calls and requests; functions have two */
+    const lode_kind_rules *kinds; /* of functions, that decide first; NULL: none */
+    bool no_arguments;            /* neither arguments nor attributes */
     bool strict;
     lode_finding_fn on_finding;
     void *user;

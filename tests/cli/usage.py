@@ -69,7 +69,6 @@ WRONG_USAGE = {
     "synth database --tasks 3 -o x": r"--tasks is for a recording, not for a database \(see 'lode help synth'\)",
     "top --callers a --callees b x": r"--callers and --callees cannot be used together \(see 'lode help top'\)",
     "top --list main x": r"--list is for --by kind \(see 'lode help top'\)",
-    "top --kinds rules.txt --by module x": r"--kinds is for --by kind \(see 'lode help top'\)",
     "replay --min-time soon x": r"--min-time takes a time such as 1.5s, 250ms or 10us, not 'soon' .*",
     "top x y": r"unexpected argument 'y' \(see 'lode help top'\)",
     "check --rules x": r"unexpected argument 'x' \(see 'lode help check'\)",

@@ -52,6 +52,33 @@ def test_diagnose(tests):
             tests.check(True, "rules that are not there")
 
 
+def test_rules_of_a_store(tests):
+    """Rules that a store is opened with hold for all answers, as --kinds does."""
+    rules = tests.folder / "rules of all"
+    rules.write_bytes(b"# \xff\ngpu * axpy*\ngpu * *decode*\n")
+    kinds = lambda rows, name: {row["kind"] for row in rows if row["name"] and name in row["name"]}
+    with lode.open(tests.folder / "demo" / "solver", kinds=rules) as db:
+        for by in ("function", "symbol", "line", "loop", "kind"):
+            theirs = tests.ask("top", db.path, "--by", by, "--limit", 0, "--kinds", rules)["rows"]
+            same_rows(tests, f"hotspots by {by}", db.top(by=by).to_dicts(), theirs, ("name", "kind", "exclusive"))
+        tests.check(kinds(db.flame().boxes.to_dicts(), "axpy") == {"gpu"}, "flame", [db.flame().boxes.to_dicts()[:3]])
+        tests.check(kinds(db.timeline().shares.to_dicts(), "axpy") == {"gpu"}, "timeline")
+        tests.check({row["kind"] for row in db.table("function").to_dicts() if "axpy" in row["name"]} == {"gpu"}, "the table function")
+        tests.check([row["kind"] for row in db.sql("select distinct kind from function where name like '%axpy%'").to_dicts()] == ["gpu"], "sql")
+        tests.check(db.diagnose().to_dict()["efficiency"] == tests.ask("diagnose", "--kinds", rules, db.path)["efficiency"], "diagnose")
+        other = tests.folder / "other rules"
+        other.write_text("mpi * dot\n", encoding="utf-8")
+        tests.check(db.diagnose(kinds=other).to_dict()["efficiency"] == tests.ask("diagnose", "--kinds", other, db.path)["efficiency"], "rules of a call come first")
+    with lode.open(tests.folder / "demo" / "thumbs", kinds=rules) as recording:
+        tests.check({row["kind"] for row in recording.calls().to_dicts() if "decode" in row["function"]} == {"gpu"}, "calls")
+    try:
+        rules.write_text("nothing * main\n", encoding="utf-8")
+        lode.open(tests.folder / "demo" / "solver", kinds=rules)
+        tests.check(False, "rules that are wrong")
+    except (lode.Error, ValueError) as error:
+        tests.check("line 1" in str(error), "rules that are wrong", [error])
+
+
 def test_efficiency(tests):
     with lode.open(tests.folder / "demo" / "solver") as db:
         for options, words in (({}, ()), ({"by": "rank"}, ("--by", "rank")), ({"by": "node,rank"}, ("--by", "node,rank"))):
@@ -137,4 +164,4 @@ def test_stores(tests):
 
 
 if __name__ == "__main__":
-    support.Tests().finish([test_diagnose, test_efficiency, test_groups, test_export, test_stores])
+    support.Tests().finish([test_diagnose, test_rules_of_a_store, test_efficiency, test_groups, test_export, test_stores])

@@ -172,6 +172,31 @@ def entity_tags(tap, lode, stores, folder):
         tap.check(server.stop() == 0, "it ends cleanly")
 
 
+def rules_of_the_server(tap, lode, stores, folder):
+    """`lode view --kinds FILE`: answers are those of the commands with the same rules, and other rules have other tags."""
+    rules = folder / "rules.txt"
+    tags, bodies = [], []
+    for text in ("gpu * axpy*\ngpu * *decode*\n", "mpi * axpy*\n"):
+        rules.write_text(text)
+        with Server(lode, stores[0], stores[1], "--kinds", rules) as server:
+            server.wait_until_open()
+            tap.check(server.session()["kinds"] == str(rules), "the session names the rules", [server.session()])
+            wrong = []
+            for name, parameters in (("top", {}), ("top", {"by": "kind"}), ("flame", {}), ("trace", {}), ("diagnose", {})):
+                for number in (0, 1):
+                    output, message = expected(lode, name, [stores[number]], {**parameters, "kinds": str(rules)})
+                    answer = server.command((name, number, parameters))
+                    if not is_same(answer, output, message):
+                        wrong.append((name, parameters, number, answer.body[:200]))
+            tap.check(not wrong, "answers follow the rules that the server was given", wrong[:3])
+            answer = server.command(("flame", 1, {}))
+            tags.append(answer.headers["etag"])
+            bodies.append(answer.body)
+            refused = server.command(("top", 0, {"kinds": str(rules)}))
+            tap.check(refused.status == 400, "a request names no file", [refused.status])
+    tap.check(tags[0] != tags[1] and bodies[0] != bodies[1], "other rules: another tag", tags)
+
+
 def processor_time(server):
     fields = Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -268,6 +293,7 @@ def main():
             compare_store(tap, lode, store)
         several_at_once(tap, lode, stores)
         two_stores(tap, lode, stores)
+        rules_of_the_server(tap, lode, stores, folder)
         entity_tags(tap, lode, stores, folder)
         states(tap, lode, stores, folder)
         memory(tap, lode, stores)

@@ -32,6 +32,8 @@ export interface StoreInfo {
 export interface Session {
   readonly version: string;
   readonly stores: readonly StoreInfo[];
+  /** The file of rules for kinds of functions that the server was given. */
+  readonly kinds?: string | null;
   /** Requests that are being computed. */
   readonly work?: readonly { readonly target: string; readonly done_percent: number }[];
 }
@@ -65,6 +67,9 @@ export function path(query: Query): string {
   return `api/1/${query.command}/${stores}${text === '' ? '' : `?${text}`}`;
 }
 
+/** Commands whose answers depend on rules for kinds. */
+const WITH_KINDS: ReadonlySet<string> = new Set(['diagnose', 'flame', 'top', 'trace']);
+
 /** The command that prints the same numbers. */
 export function commandLine(query: Query, session: Session): string {
   const place = (number: number): string => {
@@ -75,6 +80,7 @@ export function commandLine(query: Query, session: Session): string {
   if (query.other !== undefined) operands.push(place(query.other));
   if (query.operand !== undefined) operands.push(shellWord(query.operand));
   const options = query.options.map(([name, value]) => (value === '' ? `--${name}` : value.startsWith('-') ? `--${name}=${shellWord(value)}` : `--${name} ${shellWord(value)}`));
+  if (session.kinds && WITH_KINDS.has(query.command)) options.push(`--kinds ${shellWord(session.kinds)}`);
   // What looks like an option is none after "--".
   const isPlain = operands.every((operand) => !/^'?-/.test(operand));
   return ['lode', query.command, ...(isPlain ? [...operands, ...options] : [...options, '--', ...operands])].join(' ');

@@ -56,6 +56,12 @@ test('a query is a request and a command', () => {
   assert.equal(commandLine({ command: 'compare', store: 0, other: 1, options: [['limit', '5']] }, SESSION), "lode compare --limit 5 -- '/x/a b' -c");
 });
 
+test('the command of an answer that depends on rules for kinds has them', () => {
+  const session = { ...SESSION, kinds: '/x/site rules.txt' };
+  assert.equal(commandLine({ command: 'flame', store: 0, options: [] }, session), "lode flame '/x/a b' --kinds '/x/site rules.txt'");
+  assert.equal(commandLine({ command: 'tree', store: 0, options: [] }, session), "lode tree '/x/a b'");
+});
+
 test('a search finds parts of names, in any case if it is in lower case', () => {
   assert.equal(includePattern('mpi_'), '/(?i)mpi_/');
   assert.equal(includePattern('a.b('), '/(?i)a\\.b\\(/');

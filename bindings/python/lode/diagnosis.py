@@ -6,17 +6,9 @@ import os
 from . import _lode
 from .context import form_of
 from .table import Table
-from .text import amount, shown, unit_of
+from .text import amount, rules_of, shown, unit_of
 
 SHARES = ("parallel", "low", "high", "load_balance", "communication", "process", "serial", "openmp", "rank_balance", "rank_communication")
-
-
-def _rules_of(kinds):
-    """The text of a file of rules."""
-    if kinds is None:
-        return None
-    with open(kinds, "rb") as stream:
-        return stream.read().decode("utf-8", "surrogateescape")
 
 
 def _name_of(ids):
@@ -73,7 +65,7 @@ class Diagnosed:
 
     def diagnose(self, kinds=None, deep=False, threads=0, progress=None):
         """What limits the run: what `lode diagnose` says. `kinds` is a file of rules, `deep` reads what is larger than 512 MiB."""
-        found = _lode.diagnose(self._store, _rules_of(kinds), self._findings, deep, threads, self._progress(progress))
+        found = _lode.diagnose(self._store, rules_of(kinds), self._findings, deep, threads, self._progress(progress))
         if self.kind == "database":
             del found["run"]["entry_points"]
         for statement in found["statements"]:
@@ -89,7 +81,7 @@ class Grouped:
         """Parallel efficiency and its parts, of all threads, by rank or node, and over time: what `lode efficiency` says. Empty, with the
         reason as its title, if the data do not tell."""
         first, last = self._window(start, stop)
-        rows, reason = _lode.efficiency(self._store, _rules_of(kinds), by, phases, first, last, threads, self._progress(progress))
+        rows, reason = _lode.efficiency(self._store, rules_of(kinds), by, phases, first, last, threads, self._progress(progress))
         names = ["name", *(f"{share}_percent" for share in SHARES), "run_time", "useful", "ranks", "threads", "is_hybrid", "is_group", "from_ns", "to_ns"]
         for row in rows:
             row["name"] = _name_of(row["ids"]) or "all threads"

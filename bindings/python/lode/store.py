@@ -9,7 +9,7 @@ from .answers import Check, Comparison, Flame, Timeline, Tree
 from .context import BY, Context, Contexts, Metric, Metrics, choose, form_of, patterns
 from .diagnosis import Diagnosed, Grouped
 from .table import StoreTable, Table, column_of, need_numpy, numpy, with_none
-from .text import amount, moment, shown, unit_of, utc
+from .text import amount, moment, rules_of, shown, unit_of, utc
 from .writing import Writing, warn, warn_of_store
 
 CACHED_COSTS = 8
@@ -450,10 +450,11 @@ class TraceStore(Recording):
         return self.tracks
 
 
-def open(path, threads=0, progress=None):
-    """Opens a store: a Database, a Recording or a TraceStore, by what is there."""
+def open(path, threads=0, progress=None, kinds=None):
+    """Opens a store: a Database, a Recording or a TraceStore, by what is there. `kinds` is a file of rules for kinds of functions, which
+    hold for all answers."""
     path = os.fsdecode(path)
-    store, kind, findings, count, opened = _lode.open(path, threads, _reporter(progress))
+    store, kind, findings, count, opened = _lode.open(path, threads, _reporter(progress), rules_of(kinds))
     warn_of_store(path, findings, count)
     info = _lode.info(store)
     made = (Database if kind == "database" else TraceStore if info["requests"] else Recording)(path, store, info)

@@ -74,6 +74,14 @@ def moment(time, begin, utc_offset):
     return int(time)
 
 
+def rules_of(kinds):
+    """The bytes of a file of rules for kinds of functions; None: none."""
+    if kinds is None:
+        return None
+    with open(kinds, "rb") as stream:
+        return stream.read()
+
+
 def shown(text, width):
     """Text for one cell: no control characters, and cut with an ellipsis."""
     text = "".join(character if character.isprintable() else "?" for character in text)

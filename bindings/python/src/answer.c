@@ -30,7 +30,7 @@ static size_t label_of_row(const void *subject, int form, char *buffer, size_t c
 }
 
 /* Rows that may have several kinds have none. */
-static const char *kind_of_row(const lode_hotspot *row, lode_group_by by)
+static const char *kind_of_row(const lode_hotspot *row, lode_group_by by, const lode_kind_rules *rules)
 {
     bool is_inside = by == LODE_BY_LINE || by == LODE_BY_LOOP;
     if (by == LODE_BY_MODULE || by == LODE_BY_FILE || (is_inside && !row->function) ||
@@ -38,12 +38,14 @@ static const char *kind_of_row(const lode_hotspot *row, lode_group_by by)
         return NULL;
     if (by == LODE_BY_KIND)
         return lode_kind_name((int)row->kind);
-    return lode_kind_name(
-        (int)(is_inside ? lode_kind_of_function(row->function) : lode_kind_of_context(row->sample)));
+    return lode_kind_name((int)lode_kind_by_rules(rules, is_inside ? NULL : row->sample, row->function));
 }
 
-static void add_hotspot(lp_frame *frame, const lode_hotspot *row, lode_group_by by, int form, double total)
+static void add_hotspot(lp_frame *frame, const lode_hotspot *row, const lode_hotspot_options *asked,
+                        double total)
 {
+    lode_group_by by = asked->by;
+    int form = (int)asked->names;
     row_label l = {row, by};
     lp_frame_label(frame, label_of_row, &l, form);
     lp_frame_real(frame, row->exclusive);
@@ -60,11 +62,11 @@ static void add_hotspot(lp_frame *frame, const lode_hotspot *row, lode_group_by 
     lp_frame_text(frame, lp_path_of_module(row->module));
     lp_frame_u64(frame, row->contexts);
     lp_frame_u64(frame, row->functions);
-    lp_frame_text(frame, kind_of_row(row, by));
+    lp_frame_text(frame, kind_of_row(row, by, asked->kinds));
 }
 
-static PyObject *hotspots_frame(PyObject *module, const lode_hotspots *rows, lode_group_by by, int form,
-                                double total)
+static PyObject *hotspots_frame(PyObject *module, const lode_hotspots *rows,
+                                const lode_hotspot_options *asked, double total)
 {
     static const lp_field fields[] = {
         {"name", 's'},
@@ -85,7 +87,7 @@ static PyObject *hotspots_frame(PyObject *module, const lode_hotspots *rows, lod
     if (!lp_frame_open(&frame, fields, sizeof fields / sizeof *fields, count))
         return NULL;
     for (size_t i = 0; i < count; i++)
-        add_hotspot(&frame, lode_hotspots_at(rows, i), by, form, total);
+        add_hotspot(&frame, lode_hotspots_at(rows, i), asked, total);
     return lp_frame_close(&frame, module);
 }
 
@@ -109,11 +111,12 @@ static PyObject *module_hotspots(PyObject *module, PyObject *arguments)
     options.sort = (lode_hotspot_sort)sort;
     options.names = (lode_name_form)form;
     options.filter = filter;
+    options.kinds = cost->store->rules;
     lode_status status;
     Py_BEGIN_ALLOW_THREADS;
     status = lode_hotspots_select(&rows, cost->cost, &options, &error);
     Py_END_ALLOW_THREADS;
-    result = status == LODE_OK ? hotspots_frame(module, rows, options.by, form, lode_cost_total(cost->cost))
+    result = status == LODE_OK ? hotspots_frame(module, rows, &options, lode_cost_total(cost->cost))
                                : lp_raise(module, &error);
     lode_hotspots_free(rows);
     lode_filter_close(filter);

@@ -158,21 +158,12 @@ typedef struct diagnose_job {
 static lode_status run_diagnose(lp_job *job)
 {
     diagnose_job *d = (diagnose_job *)job;
-    d->options.kinds = d->rules;
+    d->options.kinds = d->rules ? d->rules : d->store->rules;
     d->options.on_progress = lp_job_progress;
     d->options.user = d;
     return d->store->db
                ? lode_diagnose(&d->diagnosis, d->store->db, &d->options, &job->error)
                : lode_diagnose_recording(&d->diagnosis, d->store->recording, &d->options, &job->error);
-}
-
-static bool take_rules(PyObject *module, lode_kind_rules **rules, const char *text, Py_ssize_t size)
-{
-    lode_error error;
-    if (!text || lode_kind_rules_parse(rules, text, (size_t)size, &error) == LODE_OK)
-        return true;
-    lp_raise(module, &error);
-    return false;
 }
 
 static PyObject *diagnosis_dict(const lode_diagnosis *diagnosis)
@@ -201,7 +192,7 @@ static PyObject *module_diagnose(PyObject *module, PyObject *arguments)
         return NULL;
     d.options.findings = findings;
     d.options.read_limit = is_deep ? UINT64_MAX : 0;
-    if (take_rules(module, &d.rules, rules, size) && lp_job_run(module, &d.job))
+    if (lp_rules_open(module, &d.rules, rules, size) && lp_job_run(module, &d.job))
         result = diagnosis_dict(d.diagnosis);
     lode_diagnosis_free(d.diagnosis);
     lode_kind_rules_free(d.rules);
@@ -223,7 +214,7 @@ typedef struct efficiency_job {
 static lode_status run_efficiency(lp_job *job)
 {
     efficiency_job *e = (efficiency_job *)job;
-    e->options.kinds = e->rules;
+    e->options.kinds = e->rules ? e->rules : e->store->rules;
     e->options.by = e->kinds;
     e->options.on_progress = lp_job_progress;
     e->options.user = e;
@@ -295,7 +286,7 @@ static PyObject *module_efficiency(PyObject *module, PyObject *arguments)
     e.options.to = to;
     if (by && lode_database_find_kinds(e.store->db, by, e.kinds, &e.options.by_count, &error) != LODE_OK)
         lp_raise(module, &error);
-    else if (take_rules(module, &e.rules, rules, size) && lp_job_run(module, &e.job))
+    else if (lp_rules_open(module, &e.rules, rules, size) && lp_job_run(module, &e.job))
         result = e.rows ? Py_BuildValue("NN", list_of(efficiency_at, &e),
                                         lp_text(lode_efficiencies_reason(e.rows)))
                         : lp_raise(module, &e.job.error);

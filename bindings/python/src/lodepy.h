@@ -44,6 +44,7 @@ lp_state *lp_state_of(PyObject *module);
 typedef struct lp_store {
     PyObject_HEAD lode_database *db; /* NULL: a recording, or closed */
     lode_recording *recording;       /* NULL: a database, or closed */
+    lode_kind_rules *rules;          /* for kinds of functions; NULL: none */
     Py_ssize_t users;
     bool has_errors; /* a check found some */
     bool is_closing; /* with the last user */
@@ -58,6 +59,8 @@ lp_store *lp_use_any(PyObject *module, PyObject *argument);
 lp_store *lp_use_kept(PyObject *module, PyObject *argument);
 lp_store *lp_use_database(PyObject *module, PyObject *argument);
 lp_store *lp_use_recording(PyObject *module, PyObject *argument);
+/* Reads rules for kinds of functions; no text: none. False after raising. */
+bool lp_rules_open(PyObject *module, lode_kind_rules **rules, const char *text, Py_ssize_t size);
 
 /* ---- errors ---- */
 

@@ -61,6 +61,7 @@ static PyObject *module_flame(PyObject *module, PyObject *arguments)
     options.names = (lode_name_form)form;
     options.max_boxes = (size_t)boxes;
     options.filter = filter;
+    options.kinds = cost->store->rules;
     lode_status status;
     Py_BEGIN_ALLOW_THREADS;
     status = lode_flame_build(&flame, cost->cost, &options, &error);
@@ -92,7 +93,8 @@ static lode_status run_picture(lp_job *job)
                                           &job->error);
 }
 
-static void add_share(lp_frame *frame, const lode_picture_share *share, int form)
+static void add_share(lp_frame *frame, const lode_picture_share *share, int form,
+                      const lode_kind_rules *rules)
 {
     const lode_context *context = share->context;
     lp_frame_u64(frame, (uint64_t)share->key);
@@ -107,13 +109,14 @@ static void add_share(lp_frame *frame, const lode_picture_share *share, int form
     lp_frame_u64(frame, share->nanoseconds);
     lp_frame_u64(frame, share->samples);
     lp_frame_u64(frame, context ? lode_context_id(context) : 0);
-    lp_frame_text(frame, share->is_idle    ? "idle"
-                         : context         ? lode_kind_name((int)lode_kind_of_context(context))
-                         : share->function ? lode_kind_name((int)lode_kind_of_function(share->function))
-                                           : NULL);
+    bool has_kind = context || share->function;
+    lp_frame_text(frame, share->is_idle ? "idle"
+                         : has_kind ? lode_kind_name((int)lode_kind_by_rules(rules, context, share->function))
+                                    : NULL);
 }
 
-static PyObject *shares_frame(PyObject *module, const lode_picture *picture, int form)
+static PyObject *shares_frame(PyObject *module, const lode_picture *picture, int form,
+                              const lode_kind_rules *rules)
 {
     static const lp_field fields[] = {{"key", 'I'},     {"name", 's'},    {"nanoseconds", 'Q'},
                                       {"samples", 'Q'}, {"context", 'I'}, {"kind", 's'}};
@@ -122,7 +125,7 @@ static PyObject *shares_frame(PyObject *module, const lode_picture *picture, int
     if (!lp_frame_open(&frame, fields, sizeof fields / sizeof *fields, count))
         return NULL;
     for (size_t i = 0; i < count; i++)
-        add_share(&frame, lode_picture_share_at(picture, i), form);
+        add_share(&frame, lode_picture_share_at(picture, i), form, rules);
     return lp_frame_close(&frame, module);
 }
 
@@ -137,7 +140,8 @@ static PyObject *lines_of(const lode_picture *picture)
     return list;
 }
 
-static PyObject *picture_dict(PyObject *module, const lode_picture *picture, int form)
+static PyObject *picture_dict(PyObject *module, const lode_picture *picture, int form,
+                              const lode_kind_rules *rules)
 {
     uint64_t from, to;
     Py_ssize_t rows = (Py_ssize_t)lode_picture_rows(picture),
@@ -152,7 +156,7 @@ static PyObject *picture_dict(PyObject *module, const lode_picture *picture, int
         lp_put(dict, "lines", lines_of(picture)) &&
         lp_put(dict, "cells",
                PyBytes_FromStringAndSize((const char *)lode_picture_keys(picture), rows * columns)) &&
-        lp_put(dict, "shares", shares_frame(module, picture, form)))
+        lp_put(dict, "shares", shares_frame(module, picture, form, rules)))
         return dict;
     Py_XDECREF(dict);
     return NULL;
@@ -181,7 +185,7 @@ static PyObject *module_picture(PyObject *module, PyObject *arguments)
                    lp_slice_open(&p.slice, tracks);
     p.options.selection = selection;
     if (is_good && lp_job_run(module, &p.job))
-        result = p.picture ? picture_dict(module, p.picture, form) : Py_NewRef(Py_None);
+        result = p.picture ? picture_dict(module, p.picture, form, p.store->rules) : Py_NewRef(Py_None);
     lode_picture_free(p.picture);
     lode_selection_free(selection);
     lp_slice_close(&p.slice);

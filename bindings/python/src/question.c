@@ -90,6 +90,7 @@ static bool open_tables(lp_question *q, PyObject *module, const lp_store *store,
     lode_error error;
     options.path = path;
     options.names = (lode_name_form)form;
+    options.kinds = store->rules;
     if (lode_tables_open(&q->tables, store->db, store->recording, &options, &error) == LODE_OK)
         return true;
     lp_raise(module, &error);

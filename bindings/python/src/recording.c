@@ -78,7 +78,7 @@ static lode_status run_calls(lp_job *job)
     return lode_calls_compute(&c->calls, c->recording, &c->slice, &c->options, &job->error);
 }
 
-static void add_call(lp_frame *frame, const lode_call_row *row, int form)
+static void add_call(lp_frame *frame, const lode_call_row *row, int form, const lode_kind_rules *rules)
 {
     lp_frame_label(frame, lp_label_of_function, row->function, form);
     lp_frame_u64(frame, row->calls);
@@ -96,10 +96,12 @@ static void add_call(lp_frame *frame, const lode_call_row *row, int form)
     lp_frame_u64(frame, row->line);
     lp_frame_text(frame, lp_path_of_module(row->module));
     lp_frame_u64(frame, row->functions);
-    lp_frame_text(frame, row->function ? lode_kind_name((int)lode_kind_of_function(row->function)) : NULL);
+    lp_frame_text(frame,
+                  row->function ? lode_kind_name((int)lode_kind_by_rules(rules, NULL, row->function)) : NULL);
 }
 
-static PyObject *calls_frame(PyObject *module, const lode_calls *calls, int form)
+static PyObject *calls_frame(PyObject *module, const lode_calls *calls, int form,
+                             const lode_kind_rules *rules)
 {
     static const lp_field fields[] = {
         {"function", 's'},  {"calls", 'Q'},  {"total", 'Q'}, {"self", 'Q'}, {"mean", 'd'},
@@ -112,7 +114,7 @@ static PyObject *calls_frame(PyObject *module, const lode_calls *calls, int form
     if (!lp_frame_open(&frame, fields, sizeof fields / sizeof *fields, count))
         return NULL;
     for (size_t i = 0; i < count; i++)
-        add_call(&frame, lode_calls_at(calls, i), form);
+        add_call(&frame, lode_calls_at(calls, i), form, rules);
     return lp_frame_close(&frame, module);
 }
 
@@ -141,7 +143,7 @@ static PyObject *module_calls(PyObject *module, PyObject *arguments)
     c.options.filter = filter;
     if (is_good && lp_clock(&c.slice, &c.options, c.recording, clock) && lp_slice_open(&c.slice, tracks) &&
         lp_job_run(module, &c.job))
-        result = calls_frame(module, c.calls, form);
+        result = calls_frame(module, c.calls, form, store->rules);
     lode_calls_free(c.calls);
     lode_filter_close(filter);
     lp_slice_close(&c.slice);

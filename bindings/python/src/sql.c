@@ -68,6 +68,7 @@ static lode_status add_store(sql_job *j, size_t i)
     options.names = (lode_name_form)(j->form >= 0       ? j->form
                                      : store->recording ? LODE_NAME_SIMPLE
                                                         : LODE_NAME_FULL);
+    options.kinds = store->rules;
     options.on_progress = sql_on_progress;
     options.progress_user = j->connection;
     /* The first store is the base of all others of its kind. */

@@ -82,12 +82,23 @@ lp_store *lp_use_recording(PyObject *module, PyObject *argument)
     return NULL;
 }
 
+bool lp_rules_open(PyObject *module, lode_kind_rules **rules, const char *text, Py_ssize_t size)
+{
+    lode_error error;
+    *rules = NULL;
+    if (!text || lode_kind_rules_parse(rules, text, (size_t)size, &error) == LODE_OK)
+        return true;
+    lp_raise(module, &error);
+    return false;
+}
+
 /* ---- the type ---- */
 
 static void store_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     store_shut((lp_store *)self);
+    lode_kind_rules_free(((lp_store *)self)->rules);
     PyObject_Free(self);
     Py_DECREF(type);
 }
@@ -200,24 +211,28 @@ static lode_status run_open(lp_job *job)
 }
 
 /*
- * open(path, threads, progress) -> (Store, "database" or "recording", findings, how many, how many of
+ * open(path, threads, progress, rules or None) -> (Store, "database" or "recording", findings, how many, how many of
  * opening alone)
  */
 static PyObject *module_open(PyObject *module, PyObject *arguments)
 {
     PyObject *path = NULL, *result = NULL;
     open_job open = {.job = {.run = run_open}};
-    if (!PyArg_ParseTuple(arguments, "O&IO:open", PyUnicode_FSConverter, &path, &open.threads,
-                          &open.job.progress))
+    lode_kind_rules *rules = NULL;
+    const char *text;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(arguments, "O&IOz#:open", PyUnicode_FSConverter, &path, &open.threads,
+                          &open.job.progress, &text, &size))
         return NULL;
     open.path = PyBytes_AsString(path);
-    bool is_good = lp_job_run(module, &open.job);
+    bool is_good = lp_rules_open(module, &rules, text, size) && lp_job_run(module, &open.job);
     lp_store *store = is_good ? PyObject_New(lp_store, lp_state_of(module)->store) : NULL;
     PyObject *opening = lp_findings_close(&open.findings), *checked = lp_findings_close(&open.checked);
     PyObject *findings = open.is_checked ? checked : opening;
     if (store) {
         store->db = open.db;
         store->recording = open.recording;
+        store->rules = rules;
         store->users = 0;
         store->has_errors = open.has_errors;
         store->is_closing = false;
@@ -227,6 +242,7 @@ static PyObject *module_open(PyObject *module, PyObject *arguments)
     } else {
         lode_database_close(open.db);
         lode_recording_close(open.recording);
+        lode_kind_rules_free(rules);
     }
     Py_XDECREF((PyObject *)store);
     Py_XDECREF(opening);

@@ -126,6 +126,7 @@ static lode_status run_export(lp_job *job)
     options->metric_count = w->metric != NULL;
     options->selection = w->selection;
     options->slice = &w->slice;
+    options->kinds = store->rules;
     options->on_finding = on_finding;
     options->on_progress = lp_job_progress;
     options->user = w;

@@ -86,11 +86,14 @@ typedef struct lode_export_options {
     lode_progress_fn on_progress;
     void *user;
     int strict; /* fail at the first error in a recording, instead of repairing it */
+    int reserved;
+    const lode_kind_rules *kinds; /* of tables: rules that decide first; NULL: none */
 } lode_export_options;
 #define LODE_EXPORT_OPTIONS_INIT                                                                             \
     {                                                                                                        \
         sizeof(lode_export_options), NULL, 0, NULL, NULL, -1, NULL, LODE_COMPRESSION_DEFAULT, NULL, 0, NULL, \
-            0, 0, NULL, LODE_NAME_FULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0     \
+            0, 0, NULL, LODE_NAME_FULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, 0, \
+            NULL                                                                                             \
     }
 
 /*

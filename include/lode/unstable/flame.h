@@ -17,20 +17,21 @@ typedef enum lode_flame_mode {
 typedef struct lode_flame_options {
     size_t size;
     lode_flame_mode mode;
-    const char *focus;         /* functions to begin with (lode/unstable/match.h); NULL: all */
-    lode_name_form names;      /* in which the focus is compared first */
-    const lode_filter *filter; /* as for views */
-    const lode_context *at;    /* top-down: as for views */
-    int merge_recursion;       /* as for views */
-    double width;              /* of the picture, in pixels */
-    double min_width;          /* pixels; narrower boxes are merged */
-    unsigned depth;            /* levels in each direction; 0: no limit */
-    size_t max_boxes;          /* deeper levels are left out */
+    const char *focus;            /* functions to begin with (lode/unstable/match.h); NULL: all */
+    lode_name_form names;         /* in which the focus is compared first */
+    const lode_filter *filter;    /* as for views */
+    const lode_context *at;       /* top-down: as for views */
+    int merge_recursion;          /* as for views */
+    double width;                 /* of the picture, in pixels */
+    double min_width;             /* pixels; narrower boxes are merged */
+    unsigned depth;               /* levels in each direction; 0: no limit */
+    size_t max_boxes;             /* deeper levels are left out */
+    const lode_kind_rules *kinds; /* that decide first; NULL: none */
 } lode_flame_options;
 #define LODE_FLAME_OPTIONS_INIT                                                                              \
     {                                                                                                        \
         sizeof(lode_flame_options), LODE_FLAME_TOP_DOWN, NULL, LODE_NAME_FULL, NULL, NULL, 0, 1200.0, 0.5,   \
-            0, 20000                                                                                         \
+            0, 20000, NULL                                                                                   \
     }
 
 #define LODE_FLAME_NO_PARENT UINT32_MAX

@@ -141,6 +141,12 @@ LODE_API lode_activity lode_activity_of(const lode_kind_rules *rules, const char
 /* The effect of its calls. MT: any thread. */
 LODE_API lode_effect lode_effect_of(const lode_kind_rules *rules, const char *module, const char *name);
 /*
+ * The kind of the function that a context begins or is in or, if there is no context, of a
+ * function; own code without both. MT: any thread.
+ */
+LODE_API lode_kind lode_kind_by_rules(const lode_kind_rules *rules, const lode_context *context,
+                                      const lode_function *function);
+/*
  * What decided about the function that a context begins or is in, for people, as in lode/name.h:
  * "name std::thread::join", "module libc.so*", "line 3: pool_*" (of the rules of the user), or "no
  * rule". `activity` and `effect` get what it is. MT: any thread.

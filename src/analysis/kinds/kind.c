@@ -351,14 +351,22 @@ lode_kind lode_kind_of(const char *module, const char *name)
     return lode_activity_kind((int)lode_decide_names(module, name, false).activity);
 }
 
+lode_kind lode_kind_by_rules(const lode_kind_rules *users, const lode_context *context,
+                             const lode_function *function)
+{
+    if (context)
+        return lode_activity_kind((int)lode_activity_of_context(users, context));
+    return function ? lode_activity_kind((int)lode_decide_call(users, function).activity) : LODE_KIND_OWN;
+}
+
 lode_kind lode_kind_of_function(const lode_function *function)
 {
-    return lode_activity_kind((int)lode_decide_call(NULL, function).activity);
+    return lode_kind_by_rules(NULL, NULL, function);
 }
 
 lode_kind lode_kind_of_context(const lode_context *context)
 {
-    return lode_activity_kind((int)lode_activity_of_context(NULL, context));
+    return lode_kind_by_rules(NULL, context, NULL);
 }
 
 static const struct {

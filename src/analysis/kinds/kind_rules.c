@@ -147,10 +147,14 @@ static struct lode_text text_of(const char *string)
     return (struct lode_text){string, strnlen(string, LODE_NAME_COMPARED)};
 }
 
-/* The forms of a name that a rule can mean: as in the file, and as people see it. */
+/*
+ * The forms of a name that a rule can mean: as in the file, as people see it, and as the rules of
+ * the library have it.
+ */
 struct forms {
-    struct lode_text raw, symbol, full, simple;
+    struct lode_text raw, symbol, full, simple, scoped;
     char full_bytes[4 * LODE_NAME_COMPARED], simple_bytes[2 * LODE_NAME_COMPARED];
+    char scoped_bytes[2 * LODE_NAME_COMPARED];
 };
 
 static void find_forms(struct forms *forms, const char *name)
@@ -168,12 +172,14 @@ static void find_forms(struct forms *forms, const char *name)
     lode_label_end(&simple);
     forms->full = (struct lode_text){forms->full_bytes, strlen(forms->full_bytes)};
     forms->simple = (struct lode_text){forms->simple_bytes, strlen(forms->simple_bytes)};
+    forms->scoped = lode_scoped_name(forms->full, forms->scoped_bytes, sizeof forms->scoped_bytes);
 }
 
 static bool matches_form(const char *pattern, const struct forms *forms)
 {
     return lode_activity_matches(pattern, forms->symbol) || lode_activity_matches(pattern, forms->raw) ||
-           lode_activity_matches(pattern, forms->full) || lode_activity_matches(pattern, forms->simple);
+           lode_activity_matches(pattern, forms->full) || lode_activity_matches(pattern, forms->simple) ||
+           (forms->scoped.length && lode_activity_matches(pattern, forms->scoped));
 }
 
 /* The first rule of a user that matches; NULL: none. */

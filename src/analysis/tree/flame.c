@@ -49,14 +49,14 @@ static lode_kind kind_of(struct builder *self, const lode_context *context)
         context = lode_context_parent(context);
     const lode_function *function = lode_context_function(context);
     if (function == NULL || function->module == NULL)
-        return lode_kind_of_context(context);
+        return lode_kind_by_rules(self->options.kinds, context, NULL);
     size_t index = function->index;
     if (index >= self->kind_count) {
         if (!LODE_GROW_ZEROED(self->kinds, self->kind_count, 2 * (index + 1)))
-            return lode_kind_of_context(context);
+            return lode_kind_by_rules(self->options.kinds, context, NULL);
     }
     if (self->kinds[index] == 0)
-        self->kinds[index] = (unsigned char)(lode_kind_of_context(context) + 1);
+        self->kinds[index] = (unsigned char)(lode_kind_by_rules(self->options.kinds, context, NULL) + 1);
     return (lode_kind)(self->kinds[index] - 1);
 }
 

@@ -174,6 +174,18 @@ static int add_stores(const invocation *call, view_server *server)
     return status;
 }
 
+/* Answers depend on the rules: browsers know those of other rules. */
+static int use_kinds(const invocation *call, view_server *server)
+{
+    lode_error error = {0};
+    server->kinds = call->kinds;
+    server->kinds_path = call->shared->kinds;
+    if (!server->kinds ||
+        lode_store_fingerprint(server->kinds_path, NULL, &server->kinds_identity, &error) == LODE_OK)
+        return EXIT_DONE;
+    return report_error(server->kinds_path, &error);
+}
+
 static int run_view(const invocation *call)
 {
     const view_options *options = call->options;
@@ -185,6 +197,8 @@ static int run_view(const invocation *call)
         report("%s; requests of programs are answered", VIEW_NO_PAGE);
     bound_heaps();
     int status = view_create(&server, (size_t)options->memory);
+    if (status == EXIT_DONE)
+        status = use_kinds(call, &server);
     if (status == EXIT_DONE)
         status = add_stores(call, &server);
     if (status == EXIT_DONE)
@@ -210,7 +224,7 @@ const command_spec command_view = {
     .max_operands = VIEW_STORES_MAX,
     .stores = FOR_ALL,
     .has_sides = 1,
-    .options = {.own = view_own},
+    .options = {.own = view_own, .shared = SHARED_KINDS},
     .options_size = sizeof(view_options),
     .defaults = &view_defaults,
     .usage = view_usage,

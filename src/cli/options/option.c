@@ -59,6 +59,7 @@ static const struct shared_spec {
      FOR_RECORDINGS,
      {"no-sched", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, no_sched)}},
     {SHARED_SCHED, FOR_RECORDINGS, {"sched", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, sched)}},
+    {SHARED_KINDS, FOR_ALL, {"kinds", 0, OPTION_TEXT, "FILE", NULL, offsetof(shared_options, kinds)}},
     {SHARED_NAMES,
      FOR_ALL,
      {"names", 0, OPTION_CHOICE, NULL, names_choices, offsetof(shared_options, names)}},

@@ -88,6 +88,7 @@ typedef struct shared_options {
     text_list include, exclude; /* patterns of functions */
     int no_sched;               /* off-CPU time is no call, */
     int sched;                  /* but for this */
+    const char *kinds;          /* a file of rules; NULL: none */
 } shared_options;
 
 enum {
@@ -109,6 +110,7 @@ enum {
     SHARED_SCHED = 1u << 24,      /* it is one */
     SHARED_ANY_METRIC = 1u << 25, /* one, of recordings as well */
     SHARED_ANY_METRICS = 1u << 26,
+    SHARED_KINDS = 1u << 27,                        /* rules for kinds of functions */
     SHARED_WINDOW = 1u << 10,                       /* --from, --to, --task and --id */
     SHARED_TIMES = 1u << 11,                        /* --from and --to, for all stores */
     SHARED_TRACKS = 1u << 12,                       /* --task and --id */

@@ -141,7 +141,7 @@ const char *title_of_hotspots(lode_group_by by)
     return titles[by];
 }
 
-const char *kind_of_hotspot(const lode_hotspot *hotspot, lode_group_by by)
+const char *kind_of_hotspot(const lode_hotspot *hotspot, lode_group_by by, const lode_kind_rules *rules)
 {
     if (by == LODE_BY_MODULE || by == LODE_BY_FILE)
         return NULL;
@@ -155,5 +155,5 @@ const char *kind_of_hotspot(const lode_hotspot *hotspot, lode_group_by by)
     if (by == LODE_BY_KIND)
         return lode_kind_name((int)hotspot->kind);
     return lode_kind_name(
-        (int)(is_inside ? lode_kind_of_function(hotspot->function) : lode_kind_of_context(hotspot->sample)));
+        (int)lode_kind_by_rules(rules, is_inside ? NULL : hotspot->sample, hotspot->function));
 }

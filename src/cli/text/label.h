@@ -35,8 +35,8 @@ lode_name_form name_form(int names);
 const char *path_of_file(const lode_file *file);
 const char *path_of_module(const lode_module *module);
 
-/* The name of the kind of function of a row; NULL if it is not of one. */
-const char *kind_of_hotspot(const lode_hotspot *hotspot, lode_group_by by);
+/* The name of the kind of function of a row; NULL if it is not of one. `rules` may be NULL. */
+const char *kind_of_hotspot(const lode_hotspot *hotspot, lode_group_by by, const lode_kind_rules *rules);
 
 /* The nearest context, upwards, that begins a function, whether that has a name or not. */
 const lode_context *enclosing_function(const lode_context *context);

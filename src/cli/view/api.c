@@ -207,10 +207,11 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash;
 }
 
-/* From all that the answer depends on: the stores, the version, the command line, the coding. */
+/* From all that the answer depends on: stores, rules, the version, the command line, the coding. */
 static void set_etag(view_answer *answer, const view_server *server, const command_line *line, int may_pack)
 {
-    uint64_t stores = 0, command = hash_text(UINT64_C(0xcbf29ce484222325), lode_version());
+    uint64_t stores = server->kinds_identity,
+             command = hash_text(UINT64_C(0xcbf29ce484222325), lode_version());
     for (size_t i = 0; i < line->store_count; i++)
         stores = stores * 31 + server->stores[line->stores[i]].identity;
     command = hash_text(command, line->command->name);

@@ -43,6 +43,9 @@ typedef struct view_server {
     pthread_mutex_t lock;
     pthread_t opener;
     cache *results, *answers;
+    const lode_kind_rules *kinds; /* for all answers; NULL: none */
+    const char *kinds_path;       /* of their file; NULL: none */
+    uint64_t kinds_identity;
     struct view_call *calls; /* under way; for those who have the lock */
     atomic_int is_stopping;
     atomic_llong last_request; /* seconds of the monotonic clock */

@@ -20,6 +20,7 @@ lode_status lode_export_open_tables(struct lode_export *job, struct lode_tables 
                                        .slice = options->slice,
                                        .order = order,
                                        .names = options->names,
+                                       .kinds = options->kinds,
                                        .no_arguments = options->no_arguments,
                                        .strict = options->strict,
                                        .on_finding = options->on_finding,

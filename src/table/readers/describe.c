@@ -127,7 +127,7 @@ static lode_status function_row(struct lode_table_reader *reader, struct lode_ta
     lode_batch_known_u32(batch, 6, lode_function_line(function));
     LODE_TRY(lode_batch_text(batch, 7, lode_function_name(function), error));
     if (lode_batch_needs(batch, 8) || lode_batch_needs(batch, 9) || lode_batch_needs(batch, 10)) {
-        struct lode_decision decision = lode_decide_call(NULL, function);
+        struct lode_decision decision = lode_decide_call(reader->tables->options.kinds, function);
         lode_batch_fixed(batch, 8, lode_kind_name((int)lode_activity_kind((int)decision.activity)));
         lode_batch_fixed(batch, 9, lode_activity_name((int)decision.activity));
         lode_batch_fixed(batch, 10, lode_effect_name((int)decision.effect));

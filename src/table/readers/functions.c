@@ -247,6 +247,7 @@ static lode_status open_hotspot(struct lode_table_reader *reader, lode_error *er
     LODE_TRY(lode_function_group(reader, &state->by, error));
     options.by = state->by;
     options.names = reader->tables->options.names;
+    options.kinds = reader->tables->options.kinds;
     lode_status status = find_cost(reader, error);
     if (status == LODE_OK)
         status = lode_hotspots_select(&state->hotspots, state->cost, &options, error);

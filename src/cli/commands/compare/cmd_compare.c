@@ -42,6 +42,8 @@ static int diagnose_usage(const invocation *call, int is_by_contexts)
 {
     const compare_options *options = call->options;
     const shared_options *shared = call->shared;
+    if (!options->diagnose && shared->kinds)
+        return report("--kinds is for --diagnose (see 'lode help compare')");
     if (!options->diagnose)
         return EXIT_DONE;
     if (!is_by_contexts || options->tree || options->scaling >= 0 || options->explain)
@@ -211,7 +213,7 @@ const command_spec command_compare = {
     .options = {.own = compare_own,
                 .shared = SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES | SHARED_FILTER |
                           SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
-                          SHARED_MARKDOWN | SHARED_COLOR | SHARED_VERBOSE},
+                          SHARED_MARKDOWN | SHARED_COLOR | SHARED_VERBOSE | SHARED_KINDS},
     .options_size = sizeof(compare_options),
     .defaults = &compare_defaults,
     .usage = compare_usage,

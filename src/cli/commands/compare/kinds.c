@@ -18,13 +18,14 @@
 
 /* ---- diagnoses ---- */
 
-static int diagnose_run(lode_diagnosis **diagnosis, side_run *run, const shared_options *shared)
+static int diagnose_run(lode_diagnosis **diagnosis, side_run *run, const invocation *call)
 {
     lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
     lode_error error = {0};
     int is_database = run->kind == LODE_STORE_DATABASE;
     progress *shown = is_database ? &run->database.progress : &run->recording.progress;
-    options.threads = (unsigned)shared->threads;
+    options.kinds = call->kinds;
+    options.threads = (unsigned)call->shared->threads;
     options.on_progress = progress_report;
     options.user = shown;
     lode_status status = is_database
@@ -41,8 +42,8 @@ int compare_diagnose(compare_job *job)
     side_run *base = &job->sides.runs[0], *now = &job->sides.runs[1];
     if (!job->options->diagnose || base->kind != now->kind)
         return EXIT_DONE;
-    int status = diagnose_run(&job->base_diagnosis, base, job->call->shared);
-    return status == EXIT_DONE ? diagnose_run(&job->new_diagnosis, now, job->call->shared) : status;
+    int status = diagnose_run(&job->base_diagnosis, base, job->call);
+    return status == EXIT_DONE ? diagnose_run(&job->new_diagnosis, now, job->call) : status;
 }
 
 /* ---- what cannot be compared ---- */
@@ -184,9 +185,10 @@ static void print_json(out *o, const compare_job *job, const char *reason)
     json_statements(o, "gone_statements", job->base_diagnosis, can ? job->new_diagnosis : NULL);
     OUT_FIELDS(o, "not_judged", reason);
     out_array(o, "diagnose_command");
-    const char *const words[] = {"lode", "diagnose", job->sides.runs[1].path, "--base",
-                                 job->sides.runs[0].path};
-    for (size_t i = 0; can && i < sizeof words / sizeof *words; i++)
+    const char *kinds = job->call->shared->kinds;
+    const char *const words[] = {
+        "lode", "diagnose", job->sides.runs[1].path, "--base", job->sides.runs[0].path, "--kinds", kinds};
+    for (size_t i = 0; can && i < sizeof words / sizeof *words - (kinds ? 0 : 2); i++)
         OUT_ELEMENTS(o, words[i]);
     out_array_end(o);
 }
@@ -197,11 +199,15 @@ static void say_kinds(out *o, const compare_job *job)
     count += say_statements(o, "gone", job->base_diagnosis, job->new_diagnosis);
     if (count == 0)
         out_say(o, "No statement of 'lode diagnose' is new or gone.");
+    const char *file = job->call->shared->kinds;
     char *base = shell_quote(job->sides.runs[0].path, 0), *now = shell_quote(job->sides.runs[1].path, 0);
-    if (base && now && out_format_of(o) == OUT_MARKDOWN)
-        out_say(o, "more: lode diagnose %s --base %s", now, base);
-    else if (base && now)
-        out_line(o, "more: lode diagnose %s --base %s", now, base);
+    char *kinds = shell_quote(file ? file : "", 0);
+    const char *option = file ? " --kinds " : "", *argument = file ? kinds : "";
+    if (base && now && kinds && out_format_of(o) == OUT_MARKDOWN)
+        out_say(o, "more: lode diagnose %s --base %s%s%s", now, base, option, argument);
+    else if (base && now && kinds)
+        out_line(o, "more: lode diagnose %s --base %s%s%s", now, base, option, argument);
+    free(kinds);
     free(base);
     free(now);
 }

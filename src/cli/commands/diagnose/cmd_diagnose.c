@@ -11,11 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KINDS_FILE_MAX (1u << 20)
-
 typedef struct diagnose_options {
     shared_options shared;
-    const char *kinds;
     const char *fail_on;
     const char *base;
     int all, deep;
@@ -46,29 +43,6 @@ static int read_threshold(threshold *t, const char *text)
         t->percent = percent;
     }
     return EXIT_DONE;
-}
-
-int diagnose_open_kinds(lode_kind_rules **kinds, const char *path)
-{
-    lode_error error = {0};
-    if (path == NULL)
-        return EXIT_DONE;
-    char *text = malloc(KINDS_FILE_MAX + 1);
-    if (text == NULL)
-        return report("out of memory");
-    FILE *file = fopen(path, "re");
-    size_t size = file ? fread(text, 1, KINDS_FILE_MAX + 1, file) : 0;
-    int status = EXIT_DONE;
-    if (file == NULL || ferror(file))
-        status = report("%s: %s", path, strerror(errno));
-    else if (size > KINDS_FILE_MAX)
-        status = report("%s: larger than 1 MiB", path);
-    else if (lode_kind_rules_parse(kinds, text, size, &error) != LODE_OK)
-        status = report_error(path, &error);
-    if (file)
-        fclose(file);
-    free(text);
-    return status;
 }
 
 /* Gains are compared as they are printed: in whole per cent. */
@@ -123,10 +97,10 @@ static int conclude(const invocation *call, const diagnose_page *page)
     return status == EXIT_DONE ? judge(page, &t) : status;
 }
 
-static lode_diagnose_options options_of(const invocation *call, const lode_kind_rules *kinds, progress *shown)
+static lode_diagnose_options options_of(const invocation *call, progress *shown)
 {
     lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
-    options.kinds = kinds;
+    options.kinds = call->kinds;
     options.threads = (unsigned)call->shared->threads;
     options.on_progress = progress_report;
     options.user = shown;
@@ -150,24 +124,24 @@ static int open_store(diagnosed *d, const invocation *call, const char *path)
                                           : rec_open(&d->recording, path, call->shared);
 }
 
-static int diagnose_database(diagnosed *d, const invocation *call, const lode_kind_rules *kinds)
+static int diagnose_database(diagnosed *d, const invocation *call)
 {
     session *s = &d->database;
     lode_error error = {0};
     int status = EXIT_DONE;
-    lode_diagnose_options options = options_of(call, kinds, &s->progress);
+    lode_diagnose_options options = options_of(call, &s->progress);
     if (lode_diagnose(&d->diagnosis, s->db, &options, &error) != LODE_OK)
         status = session_error(s, &error);
     progress_clear(&s->progress);
     return status;
 }
 
-static int diagnose_recording(diagnosed *d, const invocation *call, const lode_kind_rules *kinds)
+static int diagnose_recording(diagnosed *d, const invocation *call)
 {
     rec_session *s = &d->recording;
     lode_error error = {0};
     int status = EXIT_DONE;
-    lode_diagnose_options options = options_of(call, kinds, &s->progress);
+    lode_diagnose_options options = options_of(call, &s->progress);
     for (size_t i = 0; i < s->opening.count; i++)
         options.findings += s->opening.items[i].severity == LODE_NOTE ? 0 : s->opening.items[i].count;
     if (lode_diagnose_recording(&d->diagnosis, s->recording, &options, &error) != LODE_OK)
@@ -177,12 +151,11 @@ static int diagnose_recording(diagnosed *d, const invocation *call, const lode_k
 }
 
 /* Nothing, if it is not open. */
-static int diagnose(diagnosed *d, const invocation *call, const lode_kind_rules *kinds)
+static int diagnose(diagnosed *d, const invocation *call)
 {
     if (!d->is_open)
         return EXIT_DONE;
-    return d->kind == LODE_STORE_DATABASE ? diagnose_database(d, call, kinds)
-                                          : diagnose_recording(d, call, kinds);
+    return d->kind == LODE_STORE_DATABASE ? diagnose_database(d, call) : diagnose_recording(d, call);
 }
 
 static int refuse_kinds(const invocation *call, const char *base)
@@ -221,15 +194,12 @@ static void close_diagnosed(diagnosed *d)
 static int run_diagnose(const invocation *call)
 {
     const diagnose_options *options = call->options;
-    lode_kind_rules *kinds = NULL;
     diagnosed now = {.kind = call->kind}, before = {0};
-    int status = diagnose_open_kinds(&kinds, options->kinds);
+    int status = open_stores(&now, &before, call, options->base);
     if (status == EXIT_DONE)
-        status = open_stores(&now, &before, call, options->base);
+        status = diagnose(&before, call);
     if (status == EXIT_DONE)
-        status = diagnose(&before, call, kinds);
-    if (status == EXIT_DONE)
-        status = diagnose(&now, call, kinds);
+        status = diagnose(&now, call);
     if (status == EXIT_DONE) {
         const diagnose_page page = {call->operands[0], now.diagnosis, before.diagnosis, options->base,
                                     options->all};
@@ -237,7 +207,6 @@ static int run_diagnose(const invocation *call)
     }
     close_diagnosed(&now);
     close_diagnosed(&before);
-    lode_kind_rules_free(kinds);
     return status;
 }
 
@@ -251,7 +220,6 @@ static int diagnose_usage(const invocation *call)
 static const option_spec diagnose_own[] = {
     {"all", 0, OPTION_FLAG, NULL, NULL, offsetof(diagnose_options, all)},
     {"deep", 0, OPTION_FLAG, NULL, NULL, offsetof(diagnose_options, deep)},
-    {"kinds", 0, OPTION_TEXT, "FILE", NULL, offsetof(diagnose_options, kinds)},
     {"base", 0, OPTION_TEXT, "STORE", NULL, offsetof(diagnose_options, base)},
     {"fail-on", 0, OPTION_TEXT, "CONFIDENCE[:GAIN]", NULL, offsetof(diagnose_options, fail_on)},
     {0},
@@ -265,7 +233,7 @@ const command_spec command_diagnose = {
     .stores = FOR_ALL,
     .options = {.own = diagnose_own,
                 .shared = SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN | SHARED_COLOR |
-                          SHARED_VERBOSE},
+                          SHARED_VERBOSE | SHARED_KINDS},
     .options_size = sizeof(diagnose_options),
     .usage = diagnose_usage,
     .run = run_diagnose,

@@ -16,9 +16,6 @@ typedef struct diagnose_page {
     int all; /* also what is small or weak, and rules that did not run */
 } diagnose_page;
 
-/* Reads --kinds FILE; NULL: none. EXIT_TROUBLE after a message. */
-int diagnose_open_kinds(lode_kind_rules **kinds, const char *path);
-
 /* How a statement differs from those of `base`; `before` gets its counterpart, or NULL. */
 lode_statement_change diagnose_change(const lode_diagnosis *base, const lode_statement *statement,
                                       const lode_statement **before);

@@ -12,8 +12,7 @@
 
 /* ---- a store ---- */
 
-int efficiency_open(efficiency_store *store, const invocation *call, const char *path,
-                    const lode_kind_rules *kinds)
+int efficiency_open(efficiency_store *store, const invocation *call, const char *path)
 {
     const efficiency_options *asked = call->options;
     lode_efficiency_options options = LODE_EFFICIENCY_OPTIONS_INIT;
@@ -26,7 +25,7 @@ int efficiency_open(efficiency_store *store, const invocation *call, const char 
         status = session_window(&store->s, &store->start, &options.from, &options.to);
     if (status != EXIT_DONE)
         return status;
-    options.kinds = kinds;
+    options.kinds = call->kinds;
     options.by = store->kinds;
     options.by_count = store->kind_count;
     options.phases = asked->phases;
@@ -200,10 +199,10 @@ static void print_store(out *o, const efficiency_store *store)
     out_end(o);
 }
 
-static int run_one(const invocation *call, const lode_kind_rules *kinds)
+static int run_one(const invocation *call)
 {
     efficiency_store store = {0};
-    int status = efficiency_open(&store, call, call->operands[0], kinds);
+    int status = efficiency_open(&store, call, call->operands[0]);
     if (status == EXIT_DONE)
         print_store(call->out, &store);
     efficiency_close(&store);
@@ -214,13 +213,7 @@ static int run_one(const invocation *call, const lode_kind_rules *kinds)
 
 static int run_efficiency(const invocation *call)
 {
-    const efficiency_options *options = call->options;
-    lode_kind_rules *kinds = NULL;
-    int status = diagnose_open_kinds(&kinds, options->kinds);
-    if (status == EXIT_DONE)
-        status = call->operand_count > 1 ? efficiency_scaling(call, kinds) : run_one(call, kinds);
-    lode_kind_rules_free(kinds);
-    return status;
+    return call->operand_count > 1 ? efficiency_scaling(call) : run_one(call);
 }
 
 static int efficiency_usage(const invocation *call)
@@ -240,7 +233,6 @@ static const option_spec efficiency_own[] = {
     {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", NULL, offsetof(efficiency_options, by)},
     {"phases", 0, OPTION_COUNT, "N", NULL, offsetof(efficiency_options, phases)},
     {"weak", 0, OPTION_FLAG, NULL, NULL, offsetof(efficiency_options, weak)},
-    {"kinds", 0, OPTION_TEXT, "FILE", NULL, offsetof(efficiency_options, kinds)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {0},
 };
@@ -255,7 +247,7 @@ const command_spec command_efficiency = {
     .stores = FOR_DATABASES,
     .options = {.own = efficiency_own,
                 .shared = SHARED_TIMES | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
-                          SHARED_MARKDOWN | SHARED_COLOR},
+                          SHARED_MARKDOWN | SHARED_COLOR | SHARED_KINDS},
     .options_size = sizeof(efficiency_options),
     .defaults = &efficiency_defaults,
     .usage = efficiency_usage,

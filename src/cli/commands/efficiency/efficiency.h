@@ -11,7 +11,6 @@ typedef struct efficiency_options {
     const char *by;
     uint64_t phases;
     int weak;
-    const char *kinds;
 } efficiency_options;
 
 /* An open database and its efficiencies. */
@@ -24,13 +23,12 @@ typedef struct efficiency_store {
 } efficiency_store;
 
 /* EXIT_DONE, or EXIT_TROUBLE after a message; efficiency_close is due in both cases. */
-int efficiency_open(efficiency_store *store, const invocation *call, const char *path,
-                    const lode_kind_rules *kinds);
+int efficiency_open(efficiency_store *store, const invocation *call, const char *path);
 void efficiency_close(efficiency_store *store);
 /* What the data cannot tell, in text. */
 void efficiency_say_notes(out *o, const efficiency_store *store);
 
 /* Several runs: how efficiencies change with the number of threads. */
-int efficiency_scaling(const invocation *call, const lode_kind_rules *kinds);
+int efficiency_scaling(const invocation *call);
 
 #endif

@@ -122,11 +122,10 @@ static void print_runs(const invocation *call, const efficiency_store *stores, c
     out_end(o);
 }
 
-static int open_all(const invocation *call, const lode_kind_rules *kinds, efficiency_store *stores,
-                    run_figures *runs)
+static int open_all(const invocation *call, efficiency_store *stores, run_figures *runs)
 {
     for (size_t i = 0; i < call->operand_count; i++) {
-        int status = efficiency_open(&stores[i], call, call->operands[i], kinds);
+        int status = efficiency_open(&stores[i], call, call->operands[i]);
         if (status != EXIT_DONE)
             return status;
         runs[i].row = lode_efficiencies_at(stores[i].efficiencies, 0);
@@ -140,11 +139,11 @@ static int open_all(const invocation *call, const lode_kind_rules *kinds, effici
     return EXIT_DONE;
 }
 
-int efficiency_scaling(const invocation *call, const lode_kind_rules *kinds)
+int efficiency_scaling(const invocation *call)
 {
     efficiency_store *stores = alloc_array(call->operand_count, sizeof *stores);
     run_figures *runs = alloc_array(call->operand_count, sizeof *runs);
-    int status = open_all(call, kinds, stores, runs);
+    int status = open_all(call, stores, runs);
     if (status == EXIT_DONE)
         print_runs(call, stores, runs);
     for (size_t i = 0; i < call->operand_count; i++)

@@ -106,12 +106,13 @@ static unsigned threads_of(const shared_options *shared)
     return (unsigned)(shared->threads < 4096 ? shared->threads : 4096);
 }
 
-static lode_export_options settings_of(const export_options *options, const char *format, out_place *place,
+static lode_export_options settings_of(const invocation *call, const char *format, out_place *place,
                                        lode_name_form usual_names)
 {
+    const export_options *options = call->options;
     static const lode_name_form forms[] = {
         [NAMES_SIMPLE] = LODE_NAME_SIMPLE, [NAMES_FULL] = LODE_NAME_FULL, [NAMES_RAW] = LODE_NAME_RAW};
-    const shared_options *shared = &options->shared;
+    const shared_options *shared = call->shared;
     lode_export_options settings = LODE_EXPORT_OPTIONS_INIT;
     settings.format = format;
     settings.title = options->title;
@@ -133,6 +134,7 @@ static lode_export_options settings_of(const export_options *options, const char
     settings.threads = threads_of(shared);
     settings.force = options->force;
     settings.strict = shared->strict;
+    settings.kinds = call->kinds;
     settings.write = place_write;
     settings.write_user = place;
     return settings;
@@ -205,10 +207,10 @@ static int export_failed(const export_options *options, const out_place *place, 
     return report_unwritten(options->target, error);
 }
 
-static int export_metrics(session *s, const export_options *options, const char *format, out_place *place,
+static int export_metrics(session *s, const invocation *call, const char *format, out_place *place,
                           const lode_metric **metrics)
 {
-    lode_export_options settings = settings_of(options, format, place, LODE_NAME_FULL);
+    lode_export_options settings = settings_of(call, format, place, LODE_NAME_FULL);
     lode_error error = {0};
     uint64_t start;
     if (take_metrics(s, metrics, &settings.metric_count) != EXIT_DONE)
@@ -225,14 +227,14 @@ static int export_metrics(session *s, const export_options *options, const char 
     interrupt_hold();
     lode_status status = lode_export_database(s->db, place->path, &settings, &error);
     progress_clear(&s->progress);
-    return status == LODE_OK ? EXIT_DONE : export_failed(options, place, s->path, &error);
+    return status == LODE_OK ? EXIT_DONE : export_failed(call->options, place, s->path, &error);
 }
 
-static int export_database(session *s, const export_options *options, const char *format, out_place *place)
+static int export_database(session *s, const invocation *call, const char *format, out_place *place)
 {
     const lode_metric **metrics =
         alloc_array(s->metrics.count + lode_database_metric_count(s->db), sizeof(const lode_metric *));
-    int status = export_metrics(s, options, format, place, metrics);
+    int status = export_metrics(s, call, format, place, metrics);
     free(metrics);
     return status;
 }
@@ -244,7 +246,7 @@ static int run_database(const invocation *call, const char *format, out_place *p
                      ? session_open_measured(&s, call->operands[0], call->shared)
                      : session_open_metrics(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
-        status = export_database(&s, call->options, format, place);
+        status = export_database(&s, call, format, place);
     session_close(&s);
     return status;
 }
@@ -261,10 +263,9 @@ static int on_recording_finding(void *user, const lode_finding *finding)
     return say_lost(finding);
 }
 
-static int export_recording(rec_session *s, const export_options *options, const char *format,
-                            out_place *place)
+static int export_recording(rec_session *s, const invocation *call, const char *format, out_place *place)
 {
-    lode_export_options settings = settings_of(options, format, place, LODE_NAME_SIMPLE);
+    lode_export_options settings = settings_of(call, format, place, LODE_NAME_SIMPLE);
     lode_error error = {0};
     settings.slice = &s->slice;
     settings.on_finding = on_recording_finding;
@@ -275,7 +276,7 @@ static int export_recording(rec_session *s, const export_options *options, const
     interrupt_hold();
     lode_status status = lode_export_recording(s->recording, place->path, &settings, &error);
     progress_clear(&s->progress);
-    return status == LODE_OK ? EXIT_DONE : export_failed(options, place, s->path, &error);
+    return status == LODE_OK ? EXIT_DONE : export_failed(call->options, place, s->path, &error);
 }
 
 static int run_recording(const invocation *call, const char *format, out_place *place)
@@ -283,7 +284,7 @@ static int run_recording(const invocation *call, const char *format, out_place *
     rec_session s;
     int status = rec_open_slice(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
-        status = export_recording(&s, call->options, format, place);
+        status = export_recording(&s, call, format, place);
     rec_close(&s);
     return status;
 }
@@ -369,7 +370,7 @@ const command_spec command_export = {
     .options = {.own = export_own,
                 .of_databases = export_of_databases,
                 .shared = SHARED_PART | SHARED_METRICS | SHARED_PROFILES | SHARED_NAMES | SHARED_NO_SCHED |
-                          SHARED_STRICT | SHARED_THREADS | SHARED_JSON},
+                          SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_KINDS},
     .options_size = sizeof(export_options),
     .defaults = &export_defaults,
     .usage = export_usage,

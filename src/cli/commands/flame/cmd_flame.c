@@ -96,9 +96,9 @@ static void write_boxes(out *o, const flame_picture *picture, const flame_option
 /* ---- what is drawn ---- */
 
 /* EXIT_DONE, or EXIT_TROUBLE after a message. */
-static int build(lode_flame **flame, const char *path, const lode_cost *cost, const flame_options *options,
-                 int names)
+static int build(lode_flame **flame, const invocation *call, const lode_cost *cost, int names)
 {
+    const flame_options *options = call->options;
     lode_flame_options settings = LODE_FLAME_OPTIONS_INIT;
     lode_filter *filter = NULL;
     lode_error error = {0};
@@ -112,16 +112,17 @@ static int build(lode_flame **flame, const char *path, const lode_cost *cost, co
     settings.min_width = options->min_width;
     settings.depth = (unsigned)(options->depth < UINT32_MAX ? options->depth : 0);
     settings.max_boxes = (size_t)options->shared.limit;
+    settings.kinds = call->kinds;
     if (options->at != NO_CONTEXT)
         settings.at = options->at <= UINT32_MAX ? lode_cost_context(cost, (uint32_t)options->at) : NULL;
     if (options->at != NO_CONTEXT && !settings.at)
-        return report("%s: there is no context %llu", path, (unsigned long long)options->at);
+        return report("%s: there is no context %llu", call->operands[0], (unsigned long long)options->at);
     if (filter_open(&filter, &options->shared) != EXIT_DONE)
         return EXIT_TROUBLE;
     settings.filter = filter;
     lode_status status = lode_flame_build(flame, cost, &settings, &error);
     lode_filter_close(filter);
-    return status == LODE_OK ? EXIT_DONE : report_error(path, &error);
+    return status == LODE_OK ? EXIT_DONE : report_error(call->operands[0], &error);
 }
 
 static int ends_with(const char *text, const char *end)
@@ -167,7 +168,7 @@ static int flame_database(const invocation *call)
     if (status == EXIT_DONE)
         status = session_cost(&s, &cost);
     if (status == EXIT_DONE)
-        status = build(&flame, s.path, cost, options, names);
+        status = build(&flame, call, cost, names);
     if (status == EXIT_DONE) {
         const char *metric = lode_metric_name(lode_cost_metric(cost));
         char title[TITLE_SIZE];
@@ -214,7 +215,7 @@ static int flame_recording(const invocation *call)
     const lode_calltree *tree = status == EXIT_DONE ? rec_calltree(&s) : NULL;
     status = tree ? EXIT_DONE : EXIT_TROUBLE;
     if (status == EXIT_DONE)
-        status = build(&flame, s.path, lode_calltree_cost(tree), options, names);
+        status = build(&flame, call, lode_calltree_cost(tree), names);
     if (status == EXIT_DONE) {
         char title[TITLE_SIZE];
         flame_picture picture = {.flame = flame,
@@ -295,7 +296,7 @@ const command_spec command_flame = {
     .stores = FOR_ALL,
     .options = {.own = flame_own,
                 .shared = SHARED_ANY_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER |
-                          SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON},
+                          SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_KINDS},
     .options_size = sizeof(flame_options),
     .defaults = &flame_defaults,
     .usage = flame_usage,

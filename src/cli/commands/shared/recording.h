@@ -59,6 +59,7 @@ typedef struct top_settings {
     const char *callers, *callees; /* of a function; NULL: not asked for */
     int is_by_symbol;              /* functions of one name have rows of their own */
     const lode_filter *filter;
+    const lode_kind_rules *kinds; /* NULL: none */
 } top_settings;
 
 int top_recording(const invocation *call, const top_settings *settings);

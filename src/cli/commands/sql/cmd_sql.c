@@ -150,6 +150,7 @@ static int open_tables(sql_job *job, sql_store *store)
     options.selection = store->database.selection;
     options.slice = is_recording ? &store->recording.slice : NULL;
     options.pool = job->pool;
+    options.kinds = job->call->kinds;
     options.on_finding = is_recording ? rec_on_finding : NULL;
     options.user = &store->recording;
     options.on_progress = sql_on_progress;
@@ -357,7 +358,7 @@ const command_spec command_sql = {
     .has_sides = 1,
     .options = {.own = sql_own,
                 .shared = SHARED_NAMES | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN |
-                          SHARED_COLOR},
+                          SHARED_COLOR | SHARED_KINDS},
     .options_size = sizeof(sql_options),
     .defaults = &sql_defaults,
     .usage = sql_usage,

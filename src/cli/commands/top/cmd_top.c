@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
-#include "commands/diagnose/diagnose.h"
 #include "commands/shared/costs.h"
 #include "commands/shared/groups.h"
 #include "commands/shared/recording.h"
@@ -17,7 +16,7 @@ typedef struct top_options {
     shared_options shared;
     const char *by; /* one of by_choices, else kinds of ids */
     const char *callers, *callees;
-    const char *list, *kinds;
+    const char *list;
 } top_options;
 
 static const char *const by_choices[] = {"function", "line",   "loop", "module",
@@ -102,15 +101,27 @@ static const char *function_of_row(label *l, const lode_hotspot *row, lode_group
     return row->function ? label_name(l, row->function, names) : NULL;
 }
 
-static void write_row(out *o, const lode_hotspot *row, lode_group_by by, int names, double total, label *l)
+/* What rows are written with. */
+typedef struct row_style {
+    lode_group_by by;
+    int names;
+    double total;
+    const lode_kind_rules *kinds;
+} row_style;
+
+static void write_row(out *o, const lode_hotspot *row, const row_style *style, label *l)
 {
+    lode_group_by by = style->by;
+    int names = style->names;
+    double total = style->total;
     OUT_ROW(o, STYLE_PLAIN, row->exclusive, out_share(row->exclusive, total), row->inclusive,
             out_share(row->inclusive, total), label_place(l, row->file, row->line),
             row->module ? lode_path_tail(lode_module_path(row->module)) : NULL,
             is_by_function(by) ? label_context_as(l, row->sample, names) : label_hotspot(l, row),
             function_of_row(l, row, by, names), function_of_row(l, row, by, names), path_of_file(row->file),
             out_u64_if(row->line != 0, row->line), path_of_module(row->module), row->contexts,
-            out_u64_if(is_by_function(by) || by == LODE_BY_KIND, row->functions), kind_of_hotspot(row, by));
+            out_u64_if(is_by_function(by) || by == LODE_BY_KIND, row->functions),
+            kind_of_hotspot(row, by, style->kinds));
 }
 
 static void set_columns(out_column columns[COLUMN_COUNT], lode_group_by by)
@@ -124,10 +135,12 @@ static void set_columns(out_column columns[COLUMN_COUNT], lode_group_by by)
         columns[COLUMN_INSIDE].visibility = OUT_TEXT_IF_WIDE;
 }
 
-static void print_rows(out *o, const lode_hotspots *rows, lode_group_by by, const lode_cost *cost,
-                       const shared_options *shared)
+static void print_rows(const invocation *call, const lode_hotspots *rows, lode_group_by by,
+                       const lode_cost *cost)
 {
-    uint64_t limit = shared->limit;
+    out *o = call->out;
+    uint64_t limit = call->shared->limit;
+    row_style style = {by, names_of_databases(call->shared->names), lode_cost_total(cost), call->kinds};
     out_column columns[COLUMN_COUNT];
     label l = {0};
     size_t count = lode_hotspots_count(rows);
@@ -138,8 +151,7 @@ static void print_rows(out *o, const lode_hotspots *rows, lode_group_by by, cons
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT,
               unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
     for (size_t i = 0; i < shown; i++)
-        write_row(o, lode_hotspots_at(rows, i), by, names_of_databases(shared->names), lode_cost_total(cost),
-                  &l);
+        write_row(o, lode_hotspots_at(rows, i), &style, &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
     filter_say_hidden(o, lode_hotspots_hidden(rows));
@@ -148,11 +160,11 @@ static void print_rows(out *o, const lode_hotspots *rows, lode_group_by by, cons
     label_free(&l);
 }
 
-/* What --list and --kinds ask for. */
-static top_list list_of(const invocation *call, const lode_kind_rules *kinds)
+/* What --list asks for. */
+static top_list list_of(const invocation *call)
 {
     const top_options *options = call->options;
-    return (top_list){call->operands[0], options->list, kinds, call->shared->limit,
+    return (top_list){call->operands[0], options->list, call->kinds, call->shared->limit,
                       names_of_databases(call->shared->names)};
 }
 
@@ -165,6 +177,7 @@ static lode_hotspot_options hotspot_options(const invocation *call, const lode_f
     asked.sort = (lode_hotspot_sort)sort_orders[call->shared->sort].database;
     asked.names = name_form(names_of_databases(call->shared->names));
     asked.filter = filter;
+    asked.kinds = call->kinds;
     return asked;
 }
 
@@ -174,28 +187,26 @@ static int print_metrics(const invocation *call, session *s, const lode_filter *
     return top_metrics(call, s, &asked, name_of_by((lode_group_by)asked.by));
 }
 
-static int print_top(const invocation *call, session *s, const lode_cost *cost, const lode_filter *filter,
-                     const lode_kind_rules *kinds)
+static int print_top(const invocation *call, session *s, const lode_cost *cost, const lode_filter *filter)
 {
     lode_hotspot_options asked = hotspot_options(call, filter);
     lode_group_by by = (lode_group_by)asked.by;
     lode_hotspots *rows = NULL;
-    top_list list = list_of(call, kinds);
+    top_list list = list_of(call);
     if (list.name)
         return top_list_print(call->out, &list, cost);
-    asked.kinds = kinds;
     if (session_hotspots(s, cost, &asked, &rows) != EXIT_DONE)
         return EXIT_TROUBLE;
     out_begin(call->out, SCHEMA_TOP_DATABASE, s->path);
     costs_heading(call->out, s, cost);
-    print_rows(call->out, rows, by, cost, call->shared);
+    print_rows(call, rows, by, cost);
     costs_footing(call->out, s, cost);
     out_end(call->out);
     session_free_hotspots(rows);
     return EXIT_DONE;
 }
 
-static int top_database(const invocation *call, const lode_kind_rules *kinds)
+static int top_database(const invocation *call)
 {
     session s;
     lode_cost *cost = NULL;
@@ -206,8 +217,8 @@ static int top_database(const invocation *call, const lode_kind_rules *kinds)
     int status = session_open_metrics(&s, call->operands[0], call->shared);
     int is_one = s.metrics.count == 0 || s.metric;
     const top_options *options = call->options;
-    if (status == EXIT_DONE && !is_one && (options->list || kinds))
-        status = report("--list and --kinds take one metric (see 'lode help top')");
+    if (status == EXIT_DONE && !is_one && options->list)
+        status = report("--list takes one metric (see 'lode help top')");
     if (status == EXIT_DONE && is_one)
         status = session_cost(&s, &cost);
     if (status == EXIT_DONE)
@@ -215,7 +226,7 @@ static int top_database(const invocation *call, const lode_kind_rules *kinds)
     if (status == EXIT_DONE && !is_one)
         status = print_metrics(call, &s, filter);
     if (status == EXIT_DONE && is_one)
-        status = print_top(call, &s, cost, filter, kinds);
+        status = print_top(call, &s, cost, filter);
     lode_filter_close(filter);
     session_free_cost(cost);
     session_close(&s);
@@ -231,8 +242,8 @@ static int top_usage(const invocation *call)
     if ((call->shared->include.count || call->shared->exclude.count) &&
         !(find_by(options, &by) && is_by_function(by)))
         return report("--include and --exclude are for --by function and --by symbol (see 'lode help top')");
-    if ((options->list || options->kinds) && !(find_by(options, &by) && by == LODE_BY_KIND))
-        return report("%s is for --by kind (see 'lode help top')", options->list ? "--list" : "--kinds");
+    if (options->list && !(find_by(options, &by) && by == LODE_BY_KIND))
+        return report("--list is for --by kind (see 'lode help top')");
     const char *meant = find_by(options, &by)
                             ? NULL
                             : suggest(options->by, by_choices, sizeof by_choices / sizeof *by_choices - 1);
@@ -244,7 +255,7 @@ static int top_usage(const invocation *call)
     return EXIT_DONE;
 }
 
-static int print_kinds(const invocation *call, const lode_kind_rules *kinds)
+static int print_kinds(const invocation *call)
 {
     const top_options *options = call->options;
     int sort = sort_orders[call->shared->sort].database;
@@ -254,11 +265,11 @@ static int print_kinds(const invocation *call, const lode_kind_rules *kinds)
     if (sort == NOT_OF_DATABASES)
         return report("--sort %s is not for --by kind (see 'lode help top')",
                       sort_choices[call->shared->sort]);
-    top_list list = list_of(call, kinds);
+    top_list list = list_of(call);
     return top_kinds(call, (lode_hotspot_sort)sort, &list);
 }
 
-static int run_with(const invocation *call, const lode_kind_rules *kinds)
+static int run_top(const invocation *call)
 {
     const top_options *options = call->options;
     lode_filter *filter = NULL;
@@ -266,10 +277,10 @@ static int run_with(const invocation *call, const lode_kind_rules *kinds)
                                 .sort = sort_orders[call->shared->sort].database == LODE_SORT_NAME};
     lode_group_by by = LODE_BY_FUNCTION;
     if (call->kind == LODE_STORE_DATABASE)
-        return find_by(options, &by) ? top_database(call, kinds) : groups_database(call, &question);
+        return find_by(options, &by) ? top_database(call) : groups_database(call, &question);
     int is_known = find_by(options, &by);
     if (is_known && by == LODE_BY_KIND)
-        return print_kinds(call, kinds);
+        return print_kinds(call);
     int status = is_known && is_by_function(by)
                      ? filter_open(&filter, call->shared)
                      : report("%s is a recording; --by %s is for databases (see 'lode help top')",
@@ -278,21 +289,11 @@ static int run_with(const invocation *call, const lode_kind_rules *kinds)
                              .callers = options->callers,
                              .callees = options->callees,
                              .is_by_symbol = status == EXIT_DONE && by == LODE_BY_SYMBOL,
-                             .filter = filter};
+                             .filter = filter,
+                             .kinds = call->kinds};
     if (status == EXIT_DONE)
         status = top_recording(call, &settings);
     lode_filter_close(filter);
-    return status;
-}
-
-static int run_top(const invocation *call)
-{
-    const top_options *options = call->options;
-    lode_kind_rules *kinds = NULL;
-    int status = diagnose_open_kinds(&kinds, options->kinds);
-    if (status == EXIT_DONE)
-        status = run_with(call, kinds);
-    lode_kind_rules_free(kinds);
     return status;
 }
 
@@ -301,7 +302,6 @@ static const option_spec top_own[] = {
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", by_choices, offsetof(top_options, by)},
     {"list", 0, OPTION_TEXT, "NAME", NULL, offsetof(top_options, list)},
-    {"kinds", 0, OPTION_TEXT, "FILE", NULL, offsetof(top_options, kinds)},
     {0},
 };
 
@@ -323,7 +323,7 @@ const command_spec command_top = {
                 .of_recordings = top_of_recordings,
                 .shared = SHARED_ANY_METRICS | SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES |
                           SHARED_FILTER | SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
-                          SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
+                          SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE | SHARED_KINDS},
     .options_size = sizeof(top_options),
     .defaults = &top_defaults,
     .usage = top_usage,

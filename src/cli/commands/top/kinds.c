@@ -25,7 +25,7 @@ static void write_row(out *o, const lode_hotspot *row, double whole, label *l)
 {
     OUT_ROW(o, STYLE_PLAIN, row->exclusive, out_share(row->exclusive, whole), row->inclusive,
             out_share(row->inclusive, whole), row->functions, label_hotspot(l, row),
-            kind_of_hotspot(row, LODE_BY_KIND));
+            kind_of_hotspot(row, LODE_BY_KIND, NULL));
 }
 
 static void print_kinds(out *o, rec_session *s, const lode_cost *cost, const lode_hotspots *rows)

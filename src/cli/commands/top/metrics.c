@@ -147,9 +147,10 @@ static void set_columns(metric_columns *columns, const metric_list *list, lode_g
 }
 
 static void write_row(out *o, const metric_list *list, const metric_rows *rows, const metric_row *row,
-                      lode_group_by by, int forms, label *l)
+                      const lode_hotspot_options *asked, int forms, label *l)
 {
     const lode_hotspot *names = &row->names;
+    lode_group_by by = asked->by;
     out_row(o, STYLE_PLAIN);
     for (size_t i = 0; i < list->count; i++) {
         metric_columns_amount(o, &list->items[i], amounts_of(rows, row, 0), rows->totals);
@@ -162,7 +163,7 @@ static void write_row(out *o, const metric_list *list, const metric_rows *rows, 
               path_of_file(names->file), out_u64_if(names->line != 0, names->line),
               path_of_module(names->module), names->contexts,
               out_u64_if(is_by_function(by) || by == LODE_BY_KIND, names->functions),
-              kind_of_hotspot(names, by));
+              kind_of_hotspot(names, by, asked->kinds));
     out_row_end(o);
 }
 
@@ -195,17 +196,17 @@ static void write_heading(out *o, const session *s, const metric_rows *rows, con
     out_gap(o);
 }
 
-static void write_rows(out *o, const session *s, const metric_rows *rows, lode_group_by by,
-                       const char *by_name, int is_inclusive)
+static void write_rows(out *o, const session *s, const metric_rows *rows, const lode_hotspot_options *asked,
+                       const char *by_name)
 {
     size_t shown = shown_count(s, rows);
     int forms = names_of_databases(s->shared->names);
     metric_columns *columns = metric_columns_new(s->metrics.count);
     label l = {0};
-    set_columns(columns, &s->metrics, by, is_inclusive);
+    set_columns(columns, &s->metrics, asked->by, asked->sort == LODE_SORT_INCLUSIVE);
     out_table(o, OUT_MAIN, "rows", columns->items, columns->count, UNIT_COUNT);
     for (size_t i = 0; i < shown; i++)
-        write_row(o, &s->metrics, rows, &rows->items[i], by, forms, &l);
+        write_row(o, &s->metrics, rows, &rows->items[i], asked, forms, &l);
     out_table_end(o);
     out_shown(o, shown, rows->count, "rows");
     filter_say_hidden(o, rows->hidden);
@@ -229,7 +230,7 @@ int top_metrics(const invocation *call, session *s, const lode_hotspot_options *
             qsort_r(rows.items, rows.count, sizeof *rows.items, compare_rows, &order);
         out_begin(call->out, SCHEMA_TOP_METRICS, s->path);
         write_heading(call->out, s, &rows, by_name, is_inclusive);
-        write_rows(call->out, s, &rows, asked->by, by_name, is_inclusive);
+        write_rows(call->out, s, &rows, asked, by_name);
         out_end(call->out);
     }
     free(rows.items);

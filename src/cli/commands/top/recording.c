@@ -48,6 +48,12 @@ static const char *tail_of(const lode_module *module)
     return module ? lode_path_tail(lode_module_path(module)) : NULL;
 }
 
+/* What rows are written with. */
+typedef struct row_style {
+    int names;
+    const lode_kind_rules *kinds;
+} row_style;
+
 /* What names the function beyond its label. */
 static void identity_cells(out *o, const lode_function *function)
 {
@@ -56,20 +62,21 @@ static void identity_cells(out *o, const lode_function *function)
               out_u64_if(module != NULL, lode_function_offset(function)));
 }
 
-static void write_row(out *o, const lode_call_row *row, double whole, int names, label *l)
+static void write_row(out *o, const lode_call_row *row, double whole, const row_style *style, label *l)
 {
     const lode_function *function = row->function;
     out_row(o, STYLE_PLAIN);
     OUT_CELLS(o, row->self, out_share((double)row->self, whole), row->total, row->calls, row->errors,
               row->mean, row->min, row->p50, row->p95, row->p99, row->max, row->deviation,
-              label_place(l, row->file, row->line), tail_of(row->module), label_name(l, function, names));
+              label_place(l, row->file, row->line), tail_of(row->module),
+              label_name(l, function, style->names));
     if (row->functions == 1) {
         identity_cells(o, function);
     } else {
         OUT_CELLS(o, out_none(), path_of_module(row->module), out_none());
     }
     OUT_CELLS(o, path_of_file(row->file), out_u64_if(row->line != 0, row->line), row->functions,
-              lode_kind_name((int)lode_kind_of_function(function)));
+              lode_kind_name((int)lode_kind_by_rules(style->kinds, NULL, function)));
     out_row_end(o);
 }
 
@@ -137,14 +144,15 @@ static void show_sorted(out_column columns[COLUMN_COUNT], lode_calls_sort sort)
         }
 }
 
-static void print_calls(out *o, rec_session *s, const rec_rows *rows, lode_calls_sort sort)
+static void print_calls(out *o, rec_session *s, const rec_rows *rows, const top_settings *settings)
 {
+    row_style style = {names_of_recordings(s->shared->names), settings->kinds};
     top_sum sum = add_up(rows->calls);
     label l = {0};
     out_column columns[COLUMN_COUNT];
     memcpy(columns, all_columns, sizeof columns);
     columns[COLUMN_ERRORS].visibility = sum.errors ? OUT_ALWAYS : OUT_DATA_ONLY;
-    show_sorted(columns, sort);
+    show_sorted(columns, settings->sort);
     size_t count = rows->count;
     size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
     out_begin(o, SCHEMA_TOP_RECORDING, s->path);
@@ -153,8 +161,7 @@ static void print_calls(out *o, rec_session *s, const rec_rows *rows, lode_calls
     OUT_FIELDS(o, "percentile_error", LODE_PERCENTILE_ERROR);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < shown; i++)
-        write_row(o, lode_calls_at(rows->calls, rows->order[i]), (double)sum.total,
-                  names_of_recordings(s->shared->names), &l);
+        write_row(o, lode_calls_at(rows->calls, rows->order[i]), (double)sum.total, &style, &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
     filter_say_hidden(o, rows->hidden);
@@ -175,7 +182,7 @@ static int print_top(out *o, rec_session *s, const top_settings *settings)
     options.filter = settings->filter;
     int status = rec_compute_calls(s, &options, &rows);
     if (status == EXIT_DONE)
-        print_calls(o, s, &rows, settings->sort);
+        print_calls(o, s, &rows, settings);
     rec_free_rows(&rows);
     return status;
 }

@@ -42,15 +42,17 @@ static const out_column share_columns[] = {
 };
 #define SHARE_COLUMN_COUNT (sizeof share_columns / sizeof *share_columns)
 
-static void write_share(out *o, char letter, const lode_timeline_share *share, double total, const char *name)
+static void write_share(const invocation *call, char letter, const lode_timeline_share *share, double total,
+                        const char *name)
 {
+    out *o = call->out;
     out_row(o, trace_style_of(letter));
     OUT_CELLS(o, ((char[]){letter, '\0'}), share->nanoseconds, out_share((double)share->nanoseconds, total),
               share->samples, share->context ? out_u64(lode_context_id(share->context)) : out_none(), name);
     if (share->is_idle)
         OUT_CELLS(o, lode_kind_name(LODE_KIND_IDLE));
     else if (share->context || share->function)
-        OUT_CELLS(o, lode_kind_name((int)trace_kind_of(share->context, share->function)));
+        OUT_CELLS(o, lode_kind_name((int)lode_kind_by_rules(call->kinds, share->context, share->function)));
     else
         OUT_CELLS(o, out_none());
     out_row_end(o);
@@ -66,9 +68,10 @@ static const char *name_of(label *l, const lode_timeline_share *share, int names
 }
 
 /* With a limit, the functions without a letter are one row. */
-static void print_shares(out *o, const trace_key *key, const shared_options *shared)
+static void print_shares(const invocation *call, const trace_key *key)
 {
-    uint64_t limit = shared->limit;
+    out *o = call->out;
+    uint64_t limit = call->shared->limit;
     label l = {0};
     double total = 0;
     lode_timeline_share others = {0};
@@ -84,12 +87,12 @@ static void print_shares(out *o, const trace_key *key, const shared_options *sha
             other_count++;
             continue;
         }
-        write_share(o, key->letters[i], share, total, name_of(&l, share, shared->names));
+        write_share(call, key->letters[i], share, total, name_of(&l, share, call->shared->names));
     }
     if (other_count) {
         char name[64];
         snprintf(name, sizeof name, "(%zu other functions)", other_count);
-        write_share(o, LETTER_OTHER, &others, total, name);
+        write_share(call, LETTER_OTHER, &others, total, name);
     }
     out_table_end(o);
     label_free(&l);
@@ -175,7 +178,7 @@ static int compute_picture(session *s, const trace_options *options, trace_drawi
     if (window == EXIT_DONE && status == LODE_OK)
         status = lode_picture_compute(&d->picture, s->db, &settings, &error);
     if (d->picture)
-        image_hues_of(d->hues, keys ? keys : d->picture);
+        image_hues_of(d->hues, keys ? keys : d->picture, d->kinds);
     progress_clear(&s->progress);
     lode_picture_free(keys);
     free(order);
@@ -261,7 +264,7 @@ static void print_trace(const invocation *call, const trace_drawing *d)
     write_counts(o, d, &key, options->rows);
     print_rows(call, d, &key);
     out_gap(o);
-    print_shares(o, &key, &options->shared);
+    print_shares(call, &key);
     trace_key_free(&key);
 }
 
@@ -341,7 +344,7 @@ static int trace_database(const invocation *call)
 {
     const trace_options *options = call->options;
     session s;
-    trace_drawing d = {0};
+    trace_drawing d = {.kinds = call->kinds};
     lode_error error = {0};
     int status = session_open(&s, call->operands[0], call->shared);
     int only_sampled = options->target != NULL || options->merge;
@@ -408,7 +411,7 @@ static lode_status draw_tracks(rec_session *s, const trace_options *options, tra
     if (status == LODE_OK)
         status = lode_picture_compute_recording(&d->picture, s->recording, NULL, &settings, error);
     if (d->picture)
-        image_hues_of(d->hues, keys ? keys : d->picture);
+        image_hues_of(d->hues, keys ? keys : d->picture, d->kinds);
     lode_picture_free(keys);
     free(order);
     return status;
@@ -463,7 +466,7 @@ static int trace_recording(const invocation *call)
 {
     const trace_options *options = call->options;
     rec_session s;
-    trace_drawing d = {0};
+    trace_drawing d = {.kinds = call->kinds};
     int status = rec_open_slice(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE) {
         trace_lines_of_recording(&d.lines, s.recording, &s.slice);
@@ -534,7 +537,7 @@ const command_spec command_trace = {
     .stores = FOR_ALL,
     .options = {.own = trace_own,
                 .shared = SHARED_PROFILES | SHARED_TIMES | SHARED_TRACKS | SHARED_NAMES | SHARED_THREADS |
-                          SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+                          SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_KINDS},
     .options_size = sizeof(trace_options),
     .defaults = &trace_defaults,
     .run = run_trace,

@@ -26,13 +26,6 @@ int trace_is_idle(const lode_timeline_share *share)
     return share->is_idle;
 }
 
-int trace_kind_of(const lode_context *context, const lode_function *function)
-{
-    if (context)
-        return (int)lode_kind_of_context(context);
-    return function ? (int)lode_kind_of_function(function) : LODE_KIND_OWN;
-}
-
 /* Not running has its own sign and takes no letter away. */
 static void give_letters(trace_key *key, uint64_t limit)
 {

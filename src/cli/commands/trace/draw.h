@@ -26,8 +26,6 @@ void trace_key_of_picture(trace_key *key, const lode_picture *picture, uint64_t 
 void trace_key_free(trace_key *key);
 /* Whether a share stands for the time in which threads did not run. */
 int trace_is_idle(const lode_timeline_share *share);
-/* A lode_kind, by either of them; own code without both. */
-int trace_kind_of(const lode_context *context, const lode_function *function);
 out_style trace_style_of(char letter);
 
 typedef struct trace_line_name {
@@ -81,8 +79,9 @@ typedef struct trace_drawing {
     trace_lines lines;
     uint64_t start;
     unsigned columns;
-    image_plan plan;   /* of an image */
-    uint8_t hues[256]; /* of an image, by key */
+    const lode_kind_rules *kinds; /* NULL: none */
+    image_plan plan;              /* of an image */
+    uint8_t hues[256];            /* of an image, by key */
 } trace_drawing;
 
 /* Rows of a picture, as text or JSON. */

@@ -104,13 +104,13 @@ static void make_palette(uint32_t colors[CANVAS_COLORS])
     colors[FRAME_COLOR] = 0xd0d7de;
 }
 
-void image_hues_of(uint8_t hues[256], const lode_picture *keys)
+void image_hues_of(uint8_t hues[256], const lode_picture *keys, const lode_kind_rules *kinds)
 {
     uint8_t is_idle[256] = {[LODE_PICTURE_NOT_RUNNING] = 1}, used = 0;
     for (size_t i = 0; i < lode_picture_share_count(keys); i++) {
         const lode_picture_share *share = lode_picture_share_at(keys, i);
         if (share->key != LODE_PICTURE_OTHERS &&
-            trace_kind_of(share->context, share->function) == LODE_KIND_IDLE)
+            lode_kind_by_rules(kinds, share->context, share->function) == LODE_KIND_IDLE)
             is_idle[share->key] = 1;
     }
     for (unsigned key = LODE_PICTURE_NOT_RUNNING; key < 256; key++) {

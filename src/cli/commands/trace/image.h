@@ -36,7 +36,7 @@ typedef struct image {
  * The hue of each key of a picture, by the picture that has given functions their keys. Functions
  * of the kind "not running" have none: they look as time in which nothing runs.
  */
-void image_hues_of(uint8_t hues[256], const lode_picture *keys);
+void image_hues_of(uint8_t hues[256], const lode_picture *keys, const lode_kind_rules *kinds);
 
 /* The bytes of a file; the caller frees them. */
 char *image_svg(const image *i, size_t *size);
