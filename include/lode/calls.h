@@ -62,6 +62,7 @@ typedef struct lode_call_row {
     uint32_t line;
     const lode_module *module;
     const lode_file *file;
+    int several_modules; /* the functions are of several load modules; `module` is NULL */
 } lode_call_row;
 #define LODE_PERCENTILE_ERROR 0.008 /* relative */
 

@@ -50,6 +50,7 @@ typedef struct lode_hotspot {
     uint32_t functions;
     uint64_t kind; /* by kind: a lode_kind */
     lode_group_by by;
+    uint64_t several_modules; /* by function: they are of several; `module` is not set */
 } lode_hotspot;
 
 typedef struct lode_hotspots lode_hotspots;

@@ -121,6 +121,35 @@ def texts_name_the_largest(tap, lode, folder):
     tap.check(texts and texts[0].startswith("malloc below build"), "churn shows the function that is called most", texts)
 
 
+def functions_of_one_name_are_one(tap, lode, folder):
+    """A function that the program and a library have: one row of `lode top`, which says so, and one hot spot."""
+    def fill(thread):
+        for _ in range(30):
+            thread.work("alone", 900).work("work", 600).work("ztwin", 500)
+    path = write(folder / "twins", main_with(fill))
+    # From the last function on, the addresses are those of a library, which calls it as the program does another one.
+    symbols = (path / "prog.sym").read_text().splitlines()
+    address = int(symbols[-1].split()[0], 16)
+    assert symbols[-1].endswith("ztwin"), symbols
+    (path / "prog.sym").write_text("\n".join(["# symbols: %d" % (len(symbols) - 3), *symbols[1:-1]]) + "\n")
+    (path / "libtwin.so.sym").write_text("# symbols: 1\n# path name: /opt/x/libtwin.so\n%016x 00000040 T work\n" % 0)
+    entry = next(path.glob("sid-*.map"))
+    begin, end = (int(word, 16) for word in entry.read_text().split()[0].split("-"))
+    entry.write_text("".join("%x-%x r-xp 00000000 00:00 0                          /opt/x/%s\n" % line for line in (
+        (begin, begin + address, "prog"), (begin + address, end, "libtwin.so"))))
+    answer = json.loads(subprocess.run([lode, "top", "--json", path], capture_output=True, text=True, check=True).stdout)
+    rows = {row["name"]: row for row in answer["rows"]}
+    whole = 30 * 1100 * 1000
+    tap.check(rows["work"]["self_ns"] == whole and rows["work"]["functions"] == 2 and rows["work"]["module"] is None and rows["work"]["kind"] is None and rows["work"]["has_several_modules"],
+              "a row of two modules", [rows["work"]])
+    tap.check(not rows["alone"]["has_several_modules"] and rows["alone"]["kind"] == "own", "another row", [rows["alone"]])
+    text = subprocess.run([lode, "top", path], capture_output=True, text=True, check=True).stdout
+    tap.check("1 row adds up functions of one name in several modules (--by symbol lists them)" in text and "(several)" in text, "the text says so", [text])
+    said = next(s for s in ask(lode, path)["statements"] if s["id"] == "hot-spot")
+    tap.check(said["function"] == "work" and f"{100 * whole / answer['total_ns']:.1f}%" in said["text"] and ": 60 calls of" in said["text"], "the hot spot is the same row", [said])
+    tap.check(any("several modules" in evidence["text"] and "symbol" in evidence["command"] for evidence in said["evidence"]), "and says so", [said])
+
+
 def commands_fail(said):
     for s in said["statements"]:
         for evidence in s["evidence"]:
@@ -214,6 +243,7 @@ def main():
                 look_at(tap, options.lode, Path(name), case)
         parts_of_openmp_runs_add_up(tap, options.lode, Path(name))
         rules_of_a_user_decide(tap, options.lode, Path(name))
+        functions_of_one_name_are_one(tap, options.lode, Path(name))
         texts_name_the_largest(tap, options.lode, Path(name))
         damaged_files_are_said(tap, options.lode, Path(name))
         damaged_recordings_do_not_end_it(tap, options.lode, Path(name))

@@ -232,13 +232,17 @@ class Facts:
                        rank_balance=sum(work) / len(work) / max(work), rank_communication=max(work) / run)
         return out
 
+    def name_key(self, holder):
+        """Functions of one name are one, in whatever modules."""
+        return ("named", name) if (name := module_and_name(self.db, holder)[1]) else self.db.function_key(holder)
+
     def hot_spot(self):
         """(key of the function, its own time), or None."""
         cost, where, times = Cost(self.db, self.metric), paths(self.db), defaultdict(list)
         for context in self.db.contexts:
             own = cost.own[context.index]
             if own > 0 and where[context.index][0] == "own" and (holder := self._holder(context)) is not None:
-                times[self.db.function_key(holder)].append(own)
+                times[self.name_key(holder)].append(own)
         sums = {key: math.fsum(parts) for key, parts in times.items()}
         return max(sums.items(), key=lambda item: item[1]) if sums else None
 

@@ -231,7 +231,7 @@ def differences_of_statements(said, facts):
         wrong.append(f"a hot spot of {share}")
     if is_hot and "hot-spot" in statements:
         spot = statements["hot-spot"]
-        if facts.db.function_key(facts.db.by_id[spot["context"]]) != key or not close(spot["evidence"][0]["value"], time):
+        if facts.name_key(facts.db.by_id[spot["context"]]) != key or not close(spot["evidence"][0]["value"], time):
             wrong.append(f"hot spot {spot['function']} {spot['evidence'][0]['value']}, not {key} {time}")
     return wrong
 
@@ -298,6 +298,31 @@ def exit_status_says_whether_something_limits(tap, lode, folder):
     for option in ("possible", "likely:x", "likely:101%", ""):
         done = subprocess.run([lode, "diagnose", "--fail-on", option, str(folder / "0")], capture_output=True, timeout=300)
         tap.check(done.returncode == 2 and not done.stdout, f"--fail-on '{option}' is refused", [done.stdout.decode()])
+
+
+def functions_of_one_name_are_one(tap, lode, folder):
+    """`lode top` adds up functions of one name in several modules and says so; the hot spot is the same row."""
+    kernels = "/opt/app/libkernels.so"
+    paths = {"twin": (MAIN + ((APP, "twin"),), MAIN + ((kernels, "twin"),)), "other": (MAIN + ((APP, "other"),),), "pair": (MAIN + ((APP, "pair"),),)}
+    times = {paths["twin"][0]: 2.5, paths["twin"][1]: 3.5, paths["other"][0]: 3.0, paths["pair"][0]: 1.0}
+    db_write.write(folder / "twins", database([Thread(times, line=(0, 10))]))
+    rows = {row["name"]: row for row in json.loads(subprocess.run([lode, "top", "--json", folder / "twins"], capture_output=True, check=True).stdout)["rows"]}
+    twin = rows["twin"]
+    tap.check(close(twin["exclusive"], 6.0) and twin["functions"] == 2 and twin["module"] is None and twin["kind"] is None and twin["has_several_modules"], "a row of two modules", [twin])
+    tap.check({name for name, row in rows.items() if row["has_several_modules"]} == {"twin"}, "only that one", [rows.keys()])
+    symbols = json.loads(subprocess.run([lode, "top", "--json", "--by", "symbol", folder / "twins"], capture_output=True, check=True).stdout)["rows"]
+    tap.check(sorted((row["exclusive"], row["module"]) for row in symbols if row["name"] == "twin") == [(2.5, APP), (3.5, kernels)] and not any(row["has_several_modules"] for row in symbols),
+              "--by symbol lists them", [symbols])
+    for words, said in (((), True), (("--limit", "1"), True), (("--by", "symbol"), False), (("--include", "other"), False), (("--metric", "all"), True)):
+        text = subprocess.run([lode, "top", *words, folder / "twins"], capture_output=True, text=True, check=True).stdout
+        tap.check(("1 row adds up functions of one name in several modules" in text) == said and ("(several)" in text) <= said, f"top {' '.join(words)} says so: {said}", [text])
+    spot = next(s for s in ask(lode, folder / "twins")["statements"] if s["id"] == "hot-spot")
+    tap.check(spot["function"] == "twin" and "60.0%" in spot["text"] and close(spot["evidence"][0]["value"], 6.0), "the hot spot has both", [spot])
+    parts = [(evidence["value"], evidence["text"].rsplit(" ", 1)[-1]) for evidence in spot["evidence"][1:]]
+    tap.check(len(parts) == 2 and close(parts[0][0], 3.5) and parts[0][1] == "libkernels.so" and close(parts[1][0], 2.5) and parts[1][1] == "solver", "and says what each module has", [spot])
+    for evidence in spot["evidence"]:
+        done = subprocess.run([lode, *evidence["command"][1:]], capture_output=True, text=True, check=False)
+        tap.check(done.returncode == 0 and "twin" in done.stdout, f"{evidence['command'][1]} shows it", [done.stderr])
 
 
 def rules_of_the_user_count(tap, lode, folder):
@@ -376,6 +401,7 @@ def main():
         rules_speak_where_they_have_to(tap, options.lode, folder)
         figures_are_those_that_were_planted(tap, options.lode, folder)
         exit_status_says_whether_something_limits(tap, options.lode, folder)
+        functions_of_one_name_are_one(tap, options.lode, folder)
         rules_of_the_user_count(tap, options.lode, folder)
         intervals_contain_the_truth(tap, options.lode, folder, options.count)
     return tap.finish()

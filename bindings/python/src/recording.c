@@ -96,8 +96,10 @@ static void add_call(lp_frame *frame, const lode_call_row *row, int form, const 
     lp_frame_u64(frame, row->line);
     lp_frame_text(frame, lp_path_of_module(row->module));
     lp_frame_u64(frame, row->functions);
+    /* Functions of several modules may be of several kinds. */
+    bool has_kind = row->function && !row->several_modules;
     lp_frame_text(frame,
-                  row->function ? lode_kind_name((int)lode_kind_by_rules(rules, NULL, row->function)) : NULL);
+                  has_kind ? lode_kind_name((int)lode_kind_by_rules(rules, NULL, row->function)) : NULL);
 }
 
 static PyObject *calls_frame(PyObject *module, const lode_calls *calls, int form,

@@ -197,8 +197,10 @@ static uint32_t *index_rows(const struct computation *self)
 static void join_row(struct ranked *ranked, const lode_function *function, const uint32_t *ranks)
 {
     lode_call_row *row = &ranked->row;
-    if (row->module != function->module)
+    if (row->module != function->module) {
         row->module = NULL;
+        row->several_modules = 1;
+    }
     if (row->file != function->file || row->line != function->line) {
         row->file = row->file == function->file ? row->file : NULL;
         row->line = 0;

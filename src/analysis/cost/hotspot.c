@@ -206,8 +206,10 @@ static uint32_t find_name(const struct grouping *self, const lode_context *conte
 static void join_row(lode_hotspot *row, const lode_hotspot *names)
 {
     row->functions += names->functions;
-    if (row->module != names->module)
+    if (row->module != names->module) {
         row->module = NULL;
+        row->several_modules = row->by == LODE_BY_FUNCTION;
+    }
     if (row->file != names->file || row->line != names->line) {
         row->file = row->file == names->file ? row->file : NULL;
         row->line = 0;

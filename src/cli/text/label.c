@@ -116,6 +116,13 @@ const char *path_of_module(const lode_module *module)
     return module ? lode_module_path(module) : NULL;
 }
 
+const char *label_modules(const lode_module *module, int are_several)
+{
+    if (are_several)
+        return "(several)";
+    return module ? lode_path_tail(lode_module_path(module)) : NULL;
+}
+
 /* Code without a known function is called too: then an instruction stands for it. */
 static int begins_function(const lode_context *context)
 {

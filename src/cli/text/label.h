@@ -35,6 +35,9 @@ lode_name_form name_form(int names);
 const char *path_of_file(const lode_file *file);
 const char *path_of_module(const lode_module *module);
 
+/* The last component of the path of a module; that there are several; or NULL: none is known. */
+const char *label_modules(const lode_module *module, int are_several);
+
 /* The name of the kind of function of a row; NULL if it is not of one. `rules` may be NULL. */
 const char *kind_of_hotspot(const lode_hotspot *hotspot, lode_group_by by, const lode_kind_rules *rules);
 

@@ -260,10 +260,22 @@ lode_status lode_diagnose_excess(const struct lode_diagnosis *d, size_t first, s
 /* "mostly", if the path has most of the cost. */
 const char *lode_diagnose_mostly(const struct path *path);
 
-/* A function of the application, and what it has itself. */
+enum {
+    HOT_MODULES = 3 /* that are named */
+};
+
+/*
+ * A function of the application, and what it has itself. Functions of one name are one, as in `lode
+ * top`, whatever load modules they are in.
+ */
 struct hot {
     double cost, loop_cost;
     const lode_context *holder, *loop; /* NULL: none */
+    /* The largest functions of this name. */
+    struct hot_part {
+        double cost;
+        const lode_context *holder;
+    } parts[HOT_MODULES];
 };
 
 lode_status lode_diagnose_hot(const struct lode_diagnosis *d, struct hot *hot, lode_error *error);

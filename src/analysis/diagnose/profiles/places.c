@@ -3,7 +3,9 @@
 #include "analysis/diagnose/profiles/facts.h"
 
 #include "analysis/cost/key.h"
+#include "base/memory/hash.h"
 #include "model/database/block.h"
+#include <lode/name.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,9 @@ struct sums {
 struct sum {
     double cost;
     const lode_context *sample;
+    /* Of functions: the first of the same name; of it, the costs of all. */
+    uint32_t first;
+    double joined;
 };
 
 static void init_sums(struct sums *sums)
@@ -277,6 +282,95 @@ static double *add_up_bodies(const struct lode_diagnosis *d)
     return bodies;
 }
 
+/* ---- functions of one name ---- */
+
+enum {
+    LABEL_SIZE = 8192 /* longer names are not compared, as in `lode top` */
+};
+
+/* The name that `lode top` has by default; false if it is too long to compare. */
+static bool put_label(const lode_context *context, char *label)
+{
+    return lode_context_label_as(context, LODE_NAME_FULL, label, LABEL_SIZE) < LABEL_SIZE;
+}
+
+struct names {
+    struct lode_index index; /* of the first function of each name, by hash of the name */
+    char label[LABEL_SIZE], other[LABEL_SIZE];
+};
+
+/* The first sum of the same name, which may be this one; LODE_NO_INDEX if out of memory. */
+static uint32_t first_of_name(struct names *names, const struct sums *sums, uint32_t number)
+{
+    const struct sum *sum = LODE_ARRAY_AT(&sums->items, struct sum, number);
+    if (!put_label(sum->sample, names->label))
+        return number;
+    uint64_t hash = lode_hash_text(names->label);
+    struct lode_index_probe probe = lode_index_begin(&names->index, hash);
+    for (uint32_t known; lode_index_next(&probe, &known);)
+        if (put_label(LODE_ARRAY_AT(&sums->items, struct sum, known)->sample, names->other) &&
+            strcmp(names->label, names->other) == 0)
+            return known;
+    if (!lode_index_reserve(&names->index))
+        return LODE_NO_INDEX;
+    lode_index_put(&names->index, hash, number);
+    return number;
+}
+
+/* Gives each sum the number of the first of its name, and what all of the name have. */
+static lode_status join_names(struct sums *sums, lode_error *error)
+{
+    struct names *names = calloc(1, sizeof *names);
+    LODE_TRY_ALLOC(names, error);
+    lode_status status = LODE_OK;
+    for (uint32_t i = 0; i < sums->items.count && status == LODE_OK; i++) {
+        uint32_t first = first_of_name(names, sums, i);
+        if (first == LODE_NO_INDEX) {
+            status = lode_fail_memory(error);
+            continue;
+        }
+        struct sum *sum = LODE_ARRAY_AT(&sums->items, struct sum, i);
+        sum->first = first;
+        LODE_ARRAY_AT(&sums->items, struct sum, first)->joined += sum->cost;
+    }
+    lode_index_free(&names->index);
+    free(names);
+    return status;
+}
+
+/* The largest parts, in descending order. */
+static void add_part(struct hot *hot, const struct sum *sum)
+{
+    struct hot_part part = {sum->cost, sum->sample};
+    for (size_t i = 0; i < HOT_MODULES; i++) {
+        if (hot->parts[i].holder && hot->parts[i].cost >= part.cost)
+            continue;
+        struct hot_part smaller = hot->parts[i];
+        hot->parts[i] = part;
+        part = smaller;
+        if (part.holder == NULL)
+            break;
+    }
+}
+
+/* The name with the largest cost; of its functions, the largest stands for it. */
+static void choose_hot(struct hot *hot, const struct sums *sums)
+{
+    const struct sum *best = NULL;
+    for (size_t i = 0; i < sums->items.count; i++) {
+        const struct sum *sum = LODE_ARRAY_AT(&sums->items, struct sum, i);
+        if (best == NULL || sum->joined > best->joined)
+            best = sum;
+    }
+    for (size_t i = 0; i < sums->items.count && best; i++)
+        if (LODE_ARRAY_AT(&sums->items, struct sum, i)->first == best->first)
+            add_part(hot, LODE_ARRAY_AT(&sums->items, struct sum, i));
+    if (best) {
+        hot->holder = hot->parts[0].holder;
+        hot->cost = best->joined;
+    }
+}
+
 static lode_status find_loop(const struct lode_diagnosis *d, struct hot *hot, lode_error *error)
 {
     const lode_context *nodes = d->profiles->db->tree.nodes;
@@ -309,11 +403,10 @@ lode_status lode_diagnose_hot(const struct lode_diagnosis *d, struct hot *hot, l
         if (is_own(d, i))
             status = add_sum(&sums, &d->profiles->db->tree.nodes[d->profiles->holders[i]],
                              d->profiles->cost->own[i], error);
-    const struct sum *best = largest(&sums);
-    if (status == LODE_OK && best) {
-        hot->holder = best->sample;
-        hot->cost = best->cost;
-    }
+    if (status == LODE_OK)
+        status = join_names(&sums, error);
+    if (status == LODE_OK)
+        choose_hot(hot, &sums);
     free_sums(&sums);
     return status == LODE_OK && hot->holder ? find_loop(d, hot, error) : status;
 }

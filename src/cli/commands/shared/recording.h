@@ -62,6 +62,8 @@ typedef struct top_settings {
     const lode_kind_rules *kinds; /* NULL: none */
 } top_settings;
 
+/* Below rows: how many of them add up functions of several load modules, if any does. */
+void say_several_modules(out *o, size_t rows);
 int top_recording(const invocation *call, const top_settings *settings);
 /* The same by kind of function, or which rule decides about functions. */
 int top_kinds(const invocation *call, lode_hotspot_sort sort, top_list *list);

@@ -67,7 +67,7 @@ enum {
     COLUMN_MODULE = 5,
     COLUMN_NAME = 6,
     COLUMN_INSIDE = 7, /* text: in which function a line or a loop is */
-    COLUMN_COUNT = 15
+    COLUMN_COUNT = 16
 };
 
 static const out_column all_columns[COLUMN_COUNT] = {
@@ -86,6 +86,7 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"contexts", "", OUT_INTEGER, OUT_DATA_ONLY},
     {"functions", "", OUT_INTEGER, OUT_DATA_ONLY},
     {"kind", "", OUT_STRING, OUT_DATA_ONLY},
+    {"has_several_modules", "", OUT_BOOL, OUT_DATA_ONLY},
 };
 
 static int is_by_function(lode_group_by by)
@@ -116,12 +117,12 @@ static void write_row(out *o, const lode_hotspot *row, const row_style *style, l
     double total = style->total;
     OUT_ROW(o, STYLE_PLAIN, row->exclusive, out_share(row->exclusive, total), row->inclusive,
             out_share(row->inclusive, total), label_place(l, row->file, row->line),
-            row->module ? lode_path_tail(lode_module_path(row->module)) : NULL,
+            label_modules(row->module, row->several_modules != 0),
             is_by_function(by) ? label_context_as(l, row->sample, names) : label_hotspot(l, row),
             function_of_row(l, row, by, names), function_of_row(l, row, by, names), path_of_file(row->file),
             out_u64_if(row->line != 0, row->line), path_of_module(row->module), row->contexts,
             out_u64_if(is_by_function(by) || by == LODE_BY_KIND, row->functions),
-            kind_of_hotspot(row, by, style->kinds));
+            kind_of_hotspot(row, by, style->kinds), row->several_modules != 0);
 }
 
 static void set_columns(out_column columns[COLUMN_COUNT], lode_group_by by)
@@ -143,17 +144,20 @@ static void print_rows(const invocation *call, const lode_hotspots *rows, lode_g
     row_style style = {by, names_of_databases(call->shared->names), lode_cost_total(cost), call->kinds};
     out_column columns[COLUMN_COUNT];
     label l = {0};
-    size_t count = lode_hotspots_count(rows);
+    size_t count = lode_hotspots_count(rows), several = 0;
     size_t shown = limit && limit < count ? (size_t)limit : count;
     set_columns(columns, by);
     OUT_FIELDS(o, "by", name_of_by(by));
     out_fact_rows(o, shown, count);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT,
               unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; i < shown; i++) {
         write_row(o, lode_hotspots_at(rows, i), &style, &l);
+        several += lode_hotspots_at(rows, i)->several_modules != 0;
+    }
     out_table_end(o);
     out_shown(o, shown, count, "rows");
+    say_several_modules(o, several);
     filter_say_hidden(o, lode_hotspots_hidden(rows));
     if (count == 0 && lode_hotspots_hidden(rows) == 0)
         out_say(o, "No %s has a cost.", name_of_by(by));

@@ -3,6 +3,7 @@
 
 #include "alloc.h"
 #include "commands/shared/metric_columns.h"
+#include "commands/shared/recording.h"
 #include "options/filter.h"
 #include "output/report.h"
 #include "text/label.h"
@@ -144,6 +145,7 @@ static void set_columns(metric_columns *columns, const metric_list *list, lode_g
     metric_columns_add(columns, (out_column){"contexts", "", OUT_INTEGER, OUT_DATA_ONLY});
     metric_columns_add(columns, (out_column){"functions", "", OUT_INTEGER, OUT_DATA_ONLY});
     metric_columns_add(columns, (out_column){"kind", "", OUT_STRING, OUT_DATA_ONLY});
+    metric_columns_add(columns, (out_column){"has_several_modules", "", OUT_BOOL, OUT_DATA_ONLY});
 }
 
 static void write_row(out *o, const metric_list *list, const metric_rows *rows, const metric_row *row,
@@ -163,7 +165,7 @@ static void write_row(out *o, const metric_list *list, const metric_rows *rows, 
               path_of_file(names->file), out_u64_if(names->line != 0, names->line),
               path_of_module(names->module), names->contexts,
               out_u64_if(is_by_function(by) || by == LODE_BY_KIND, names->functions),
-              kind_of_hotspot(names, by, asked->kinds));
+              kind_of_hotspot(names, by, asked->kinds), names->several_modules != 0);
     out_row_end(o);
 }
 
@@ -199,16 +201,19 @@ static void write_heading(out *o, const session *s, const metric_rows *rows, con
 static void write_rows(out *o, const session *s, const metric_rows *rows, const lode_hotspot_options *asked,
                        const char *by_name)
 {
-    size_t shown = shown_count(s, rows);
+    size_t shown = shown_count(s, rows), several = 0;
     int forms = names_of_databases(s->shared->names);
     metric_columns *columns = metric_columns_new(s->metrics.count);
     label l = {0};
     set_columns(columns, &s->metrics, asked->by, asked->sort == LODE_SORT_INCLUSIVE);
     out_table(o, OUT_MAIN, "rows", columns->items, columns->count, UNIT_COUNT);
-    for (size_t i = 0; i < shown; i++)
+    for (size_t i = 0; i < shown; i++) {
         write_row(o, &s->metrics, rows, &rows->items[i], asked, forms, &l);
+        several += rows->items[i].names.several_modules != 0;
+    }
     out_table_end(o);
     out_shown(o, shown, rows->count, "rows");
+    say_several_modules(o, several);
     filter_say_hidden(o, rows->hidden);
     if (rows->count == 0 && rows->hidden == 0)
         out_say(o, "No %s has a cost.", by_name);

@@ -14,7 +14,7 @@
 
 enum {
     COLUMN_ERRORS = 4, /* text: only if there are some */
-    COLUMN_COUNT = 22,
+    COLUMN_COUNT = 23,
     NEIGHBOUR_COLUMN_COUNT = 8
 };
 
@@ -41,6 +41,7 @@ static const out_column all_columns[COLUMN_COUNT] = {
     {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
     {"functions", "", OUT_INTEGER, OUT_DATA_ONLY},
     {"kind", "", OUT_STRING, OUT_DATA_ONLY},
+    {"has_several_modules", "", OUT_BOOL, OUT_DATA_ONLY},
 };
 
 static const char *tail_of(const lode_module *module)
@@ -53,6 +54,13 @@ typedef struct row_style {
     int names;
     const lode_kind_rules *kinds;
 } row_style;
+
+void say_several_modules(out *o, size_t rows)
+{
+    if (rows)
+        out_say(o, "%s of one name in several modules (--by symbol lists them)",
+                COUNTED(rows, "row adds up functions", "rows add up functions"));
+}
 
 /* What names the function beyond its label. */
 static void identity_cells(out *o, const lode_function *function)
@@ -68,15 +76,17 @@ static void write_row(out *o, const lode_call_row *row, double whole, const row_
     out_row(o, STYLE_PLAIN);
     OUT_CELLS(o, row->self, out_share((double)row->self, whole), row->total, row->calls, row->errors,
               row->mean, row->min, row->p50, row->p95, row->p99, row->max, row->deviation,
-              label_place(l, row->file, row->line), tail_of(row->module),
+              label_place(l, row->file, row->line), label_modules(row->module, row->several_modules),
               label_name(l, function, style->names));
     if (row->functions == 1) {
         identity_cells(o, function);
     } else {
         OUT_CELLS(o, out_none(), path_of_module(row->module), out_none());
     }
+    /* Functions of several modules may be of several kinds. */
+    int kind = (int)lode_kind_by_rules(style->kinds, NULL, function);
     OUT_CELLS(o, path_of_file(row->file), out_u64_if(row->line != 0, row->line), row->functions,
-              lode_kind_name((int)lode_kind_by_rules(style->kinds, NULL, function)));
+              row->several_modules ? NULL : lode_kind_name(kind), row->several_modules != 0);
     out_row_end(o);
 }
 
@@ -153,17 +163,21 @@ static void print_calls(out *o, rec_session *s, const rec_rows *rows, const top_
     memcpy(columns, all_columns, sizeof columns);
     columns[COLUMN_ERRORS].visibility = sum.errors ? OUT_ALWAYS : OUT_DATA_ONLY;
     show_sorted(columns, settings->sort);
-    size_t count = rows->count;
+    size_t count = rows->count, several = 0;
     size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
     out_begin(o, SCHEMA_TOP_RECORDING, s->path);
     say_heading(o, s, &sum);
     out_fact_rows(o, shown, count);
     OUT_FIELDS(o, "percentile_error", LODE_PERCENTILE_ERROR);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
-    for (size_t i = 0; i < shown; i++)
-        write_row(o, lode_calls_at(rows->calls, rows->order[i]), (double)sum.total, &style, &l);
+    for (size_t i = 0; i < shown; i++) {
+        const lode_call_row *row = lode_calls_at(rows->calls, rows->order[i]);
+        write_row(o, row, (double)sum.total, &style, &l);
+        several += row->several_modules != 0;
+    }
     out_table_end(o);
     out_shown(o, shown, count, "rows");
+    say_several_modules(o, several);
     filter_say_hidden(o, rows->hidden);
     if (count == 0)
         out_say(o, "No calls.");

@@ -6,6 +6,32 @@
 
 #define HOT_MIN 0.20
 
+static const lode_module *module_of(const lode_context *holder)
+{
+    return holder->function && holder->function->module ? holder->function->module : holder->module;
+}
+
+static bool has_several_modules(const struct hot *hot)
+{
+    for (size_t i = 1; i < HOT_MODULES && hot->parts[i].holder; i++)
+        if (module_of(hot->parts[i].holder) != module_of(hot->parts[0].holder))
+            return true;
+    return false;
+}
+
+/* A name that several load modules have is one function for `lode top`, and here. */
+static void show_modules(struct lode_diagnosis *d, struct draft *draft, const struct hot *hot,
+                         const char *name)
+{
+    for (size_t i = 0; has_several_modules(hot) && i < HOT_MODULES && hot->parts[i].holder; i++) {
+        const lode_module *module = module_of(hot->parts[i].holder);
+        lode_diagnose_show(d, draft, hot->parts[i].cost, lode_metric_name(d->run.metric), "%s of it in %s",
+                           lode_diagnose_amount(d, hot->parts[i].cost),
+                           module ? lode_path_tail(module->path) : "an unknown module");
+        LODE_SET_COMMAND(draft, "top", "--by", "symbol", "--include", name);
+    }
+}
+
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     struct hot hot;
@@ -25,6 +51,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     lode_diagnose_show(d, &draft, hot.cost, lode_metric_name(d->run.metric), "%s of %s",
                        lode_diagnose_amount(d, hot.cost), lode_diagnose_amount(d, d->run.total));
     LODE_SET_COMMAND(&draft, "tree", "--callers", name);
+    show_modules(d, &draft, &hot, name);
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
