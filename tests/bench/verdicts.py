@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-How often verdicts on runs are right: verdicts.py BUILD FILE... [--aa 1000] [--draws 200] [--agree 10000]
+How often verdicts on runs are right: verdicts.py BUILD FILE... [--aa 4000] [--draws 1000] [--agree 10000]
 
 FILE has runs of one program (tests/bench/record_runs.py). Runs are drawn without replacement, 3, 5 and 8 a side; in those of the new side one function is
 planted to take 10, 20 or 30 % longer. Tables are for doc/statistics.md: how often it is found, in percent, and how often any row or the total is called
@@ -12,14 +12,22 @@ import argparse
 import math
 import statistics
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 RUNS, CHANGES = (3, 5, 8), (10, 20, 30)
+PIECE = 500  # draws of one process; each has a seed of its own
 
 
-def draws(program, *words):
-    out = subprocess.run([program, *map(str, words)], check=True, capture_output=True, text=True).stdout.split()
-    return dict(zip(out[::2], map(int, out[1::2])))
+def add_up(program, *words, count, seed):
+    """Counts of several processes, so that each takes little time."""
+    sums = Counter()
+    while sums["draws"] < count:
+        more = min(PIECE, count - sums["draws"])
+        out = subprocess.run([program, *map(str, (*words, more, seed))], check=True, capture_output=True, text=True).stdout.split()
+        sums.update(dict(zip(out[::2], map(int, out[1::2]))))
+        seed += 1
+    return sums
 
 
 def noise_of(path):
@@ -37,8 +45,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build")
     parser.add_argument("files", nargs="*")
-    parser.add_argument("--aa", type=int, default=1000)
-    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--aa", type=int, default=4000)
+    parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--agree", type=int, default=10000)
     options = parser.parse_args()
     program = Path(options.build) / "tests" / "statistics" / "statistics_draws"
@@ -49,10 +57,10 @@ def main():
         for noise in (0, 3):
             words = f"{total:.1f}, {whole:.1f}, {own:.1f} %" if noise == 0 else "3 % each"
             for runs in RUNS:
-                alarms = draws(program, path, noise, runs, 0, options.aa, 1)
+                alarms = add_up(program, path, noise, runs, 0, count=options.aa, seed=1)
                 cells = [f"{100 * alarms['any'] / options.aa:.1f} %"]
                 for change in CHANGES:
-                    found = draws(program, path, noise, runs, change, options.draws, 2)
+                    found = add_up(program, path, noise, runs, change, count=options.draws, seed=1001)
                     cells.append(f"{100 * found['found'] / options.draws:.0f} ({100 * found['gate'] / options.draws:.0f})")
                 print(f"| {functions} | {words} | {runs} | {' | '.join(cells)} |", flush=True)
     if options.agree:
