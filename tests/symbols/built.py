@@ -210,7 +210,8 @@ def check_checksum(tap, lode, folder, chance):
 
 def unknown_names(built, program):
     """Outermost functions of samples that the symbols of the program do not have."""
-    known = {CLONE.sub("", line.split(None, 2)[2]) for line in compiled.output("nm", "--defined-only", "--demangle", program).splitlines()}
+    # Template functions of the program that are no members return nothing.
+    known = {CLONE.sub("", line.split(None, 2)[2]).removeprefix("void ") for line in compiled.output("nm", "--defined-only", "--demangle", program).splitlines()}
     paths = [path for path in built.paths(module=built_module(built, program)) if path]
     return [path[-1][0] for path in paths if path[-1][0] not in known] if paths else ["there are no samples"]
 
@@ -242,6 +243,41 @@ def helper_as(folder, name, lines):
     script.write_text("#!/bin/sh\n" + lines + "\n", encoding="utf-8")
     script.chmod(0o755)
     return plugins
+
+
+def check_only_sampled_modules(tap, options, folder, program, weights):
+    """A run has many modules, and few with samples: the helper is started for those alone."""
+    log, real, others = folder / "started", Path(options.helper).resolve(), []
+    for i in range(12):
+        others.append(folder / f"other{i}")
+        shutil.copy(program, others[-1])
+    nodes = [Node(2, 0, 0, PRIMARY), Node(4, 2, 0, MAIN_THREAD), Node(6, 4, 5, next(iter(weights)), {0: 1.0})]
+    (folder / "many").mkdir()
+    (folder / "many" / "made-000000-000-00000abc-7-0.hpcrun").write_bytes(
+        Measured(nodes, modules=[str(path) for path in (*others[:4], program, *others[4:])]).profile((NODE, 0xabc, 0), (THREAD, 0, 0)))
+    before = dict(os.environ)
+    os.environ["LODE_PLUGINS"] = str(helper_as(folder, "plugins-many", f'echo "$3" >> {log}; exec {real} "$@"'))
+    built = Built(options.lode, folder / "many", folder / "many-db")
+    os.environ.clear()
+    os.environ.update(before)
+    tap.check(built.status == 0 and log.read_text().split() == ["inside"], "of 13 modules, the one with samples is read", [log.read_text(), built.said])
+
+
+def check_result_types(tap, lode, folder):
+    """Names of template functions are those of hpcstruct: without the type of the result, which c++filt prints."""
+    source = """namespace app {
+template <class T> __attribute__((noinline)) T twice(T x) { return x + x; }
+template <class T> __attribute__((noinline)) T *next(T *x) { return x + 1; }
+__attribute__((noinline)) int plain(int x) { return x * 3; }
+}
+int main(int count, char **words) { return app::twice(count) + app::plain(count) + **app::next(words) + (int)app::twice(2.5 * count); }
+"""
+    program = compiled.compile_program(folder, "results", (source,), ["-O1"])
+    symbols = {name: int(address, 16) for address, _, name in (line.split(None, 2) for line in compiled.output("nm", "--demangle", program).splitlines() if len(line.split(None, 2)) == 3)}
+    names = ("int app::twice<int>(int)", "double app::twice<double>(double)", "char** app::next<char*>(char**)", "app::plain(int)")
+    directory = measure(folder / "result-measurements", [program], {symbols[name]: 1.0 for name in names})
+    found = {path[-1][0] for path in Built(lode, directory, folder / "results-db").paths() if path}
+    tap.check(found == {"app::twice<int>(int)", "app::twice<double>(double)", "app::next<char*>(char**)", "app::plain(int)"}, "names have no types of results", found)
 
 
 def check_ended_helper(tap, options, folder, program, frames, weights):
@@ -332,6 +368,7 @@ def main():
         if options.limits == "yes":
             check_limits(tap, options, folder, program, frames, weights)
             check_ended_helper(tap, options, folder, program, frames, weights)
+            check_only_sampled_modules(tap, options, folder, program, weights)
         else:
             tap.skip("limits of the helper", "sanitized programs have none")
         check_hostile_modules(tap, options.lode, folder, program, frames, weights)
@@ -339,6 +376,7 @@ def main():
         check_split(tap, options.lode, folder, program, directory, whole)
         check_checksum(tap, options.lode, folder, chance)
         check_further_files(tap, options.lode, folder)
+        check_result_types(tap, options.lode, folder)
     return tap.finish()
 
 

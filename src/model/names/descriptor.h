@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* JVM method descriptors after a name: "app.Shop.find(I[Ljava/lang/String;)V". */
+/* Parts of names. JVM method descriptors come after a name: "app.Shop.find(I[Ljava/lang/String;)V". */
 #ifndef LODE_MODEL_DESCRIPTOR_H
 #define LODE_MODEL_DESCRIPTOR_H
 
@@ -11,6 +11,8 @@ const char *lode_descriptor(const char *name);
 void lode_symbol_put(struct lode_label *label, const char *symbol);
 /* The simple form of a symbol that is mangled or stored demangled; else the symbol itself. */
 void lode_simple_put(struct lode_label *label, const char *symbol);
+/* The part of a demangled function behind its result type; all of it if it has none. */
+const char *lode_without_result(const char *demangled);
 /* The parameters of a descriptor in Java syntax: "(int, java.lang.String[])". */
 void lode_descriptor_put(struct lode_label *label, const char *descriptor);
 

@@ -2,6 +2,7 @@
 /* The database API, on a database whose every number is known. */
 #include "base/io/bytes.h"
 #include "minidb.h"
+#include "model/names/descriptor.h"
 #include "unit.h"
 #include "walk.h"
 #include <lode/unstable.h>
@@ -240,6 +241,42 @@ static void methods_have_parameters_as_people_write_them(void **state)
     }
     assert_int_equal(lode_demangle("a.b(I)V", label, 6), 8);
     assert_string_equal(label, "a.b(i");
+}
+
+static void result_types_are_no_part_of_a_name(void **state)
+{
+    static const struct {
+        const char *demangled, *name;
+    } names[] = {
+        {"void std::swap<int>(int&, int&)", "std::swap<int>(int&, int&)"},
+        {"unsigned long f<int>(int)", "f<int>(int)"},
+        {"std::enable_if<std::is_same<int, int>::value, void>::type a::g<int>(int (*)(char))",
+         "a::g<int>(int (*)(char))"},
+        {"std::string const& (anonymous namespace)::h<int>() const", "(anonymous namespace)::h<int>() const"},
+        {"decltype ({parm#1}->x()) f<A>(A)", "f<A>(A)"},
+        {"auto main::{lambda(auto:1)#1}::operator()<int>(int) const",
+         "main::{lambda(auto:1)#1}::operator()<int>(int) const"},
+        {"bool a::operator< <int>(a::B<int> const&)", "a::operator< <int>(a::B<int> const&)"},
+        {"std::ostream& operator<< <char>(std::ostream&, char)", "operator<< <char>(std::ostream&, char)"},
+        {"int f<int>(int) [clone .constprop.0]", "f<int>(int) [clone .constprop.0]"},
+        /* Without a result, or not a function. */
+        {"a::B<int>::B(int)", "a::B<int>::B(int)"},
+        {"a::B<int>::operator unsigned long() const", "a::B<int>::operator unsigned long() const"},
+        {"operator new(unsigned long)", "operator new(unsigned long)"},
+        {"(anonymous namespace)::f(int)", "(anonymous namespace)::f(int)"},
+        {"f(int) [clone .cold]", "f(int) [clone .cold]"},
+        {"a::operators(int)", "a::operators(int)"},
+        {"a::table", "a::table"},
+        {"", ""},
+        /* The name is inside. */
+        {"void (*f<int>(int))(char)", "void (*f<int>(int))(char)"},
+        /* Not closed. */
+        {"void f<int(", "void f<int("},
+        {"decltype", "decltype"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_string_equal(lode_without_result(names[i].demangled), names[i].name);
 }
 
 /* A function of A<A<...>, A<...>>, each level of which holds the one before twice. */
@@ -503,6 +540,7 @@ int main(void)
         cmocka_unit_test(unknown_enumerations_are_shown_not_refused),
         cmocka_unit_test(ids_may_be_anything),
         cmocka_unit_test(methods_have_parameters_as_people_write_them),
+        cmocka_unit_test(result_types_are_no_part_of_a_name),
         cmocka_unit_test(names_that_would_grow_without_bound_stay_mangled),
         cmocka_unit_test(what_is_not_a_store_is_said_so),
         cmocka_unit_test(errors_name_the_file_and_the_place),

@@ -2,6 +2,7 @@
 /* Takes what lode-symbols wrote: every number is checked, as that of a file. */
 #include "format/hpcrun/scopes/binary.h"
 
+#include "model/names/descriptor.h"
 #include <lode/name.h>
 
 enum {
@@ -93,7 +94,11 @@ static bool parse_string(struct parsing *parsing)
     if (lode_blob_extend(to, length + 1) == LODE_BLOB_FULL)
         return false;
     lode_demangle(name, (char *)to->bytes, length + 1);
-    return lode_strings_put(&parsing->reply->strings, (const char *)to->bytes, number);
+    const char *shown = (const char *)to->bytes;
+    /* Other kinds of symbols are "vtable for X", "virtual thunk to X". */
+    bool is_function = name[2] != 'T' && name[2] != 'G';
+    return lode_strings_put(&parsing->reply->strings, is_function ? lode_without_result(shown) : shown,
+                            number);
 }
 
 static bool string_of(const struct parsing *parsing, uint32_t sent, uint32_t *number)

@@ -175,7 +175,9 @@ lode_status lode_hpcrun_ask_binaries(struct hpcrun_scopes *scopes, const struct 
         const struct hpcrun_question *question = LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i);
         struct asking asking = {.all = all, .question = question, .error = error};
         char kernel[PATH_MAX];
-        if (question->is_complete || lode_kernel_file(question->path, kernel, sizeof kernel) ||
+        /* Most modules of a run have no samples: they need no process. */
+        if (question->is_complete || question->count == 0 ||
+            lode_kernel_file(question->path, kernel, sizeof kernel) ||
             !lode_module_file_find(&asking.file, all, question->path, question->directory))
             continue;
         asking.size_most = all->binaries.debug_size_most ? all->binaries.debug_size_most : DEBUG_SIZE_MOST;
