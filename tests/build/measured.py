@@ -164,6 +164,33 @@ def lexical(builder, database):
     return differ, {ids[int(id)]: float(value) for id, value in summary.items()}
 
 
+def files_by_content(builder, tap, folder):
+    """Profiles and traces are found whatever they are called; a trace without a profile, and measurements without profiles, are said."""
+    whole, named, killed = (builder.copy(folder / "loops-cputime-t") for _ in range(3))
+    for i, path in enumerate(sorted(named.glob("*.hpcrun"))):
+        path.rename(path.with_suffix((".profile", "")[i % 2]))
+    for path in named.glob("*.hpctrace"):
+        path.rename(path.with_suffix(".bin"))
+    (named / "notes.txt").write_text("HPCRUN is a part of HPCToolkit\n")
+    status, said, built = builder.build("--title", "x", named)
+    tap.check(status == 0 and digest(built) == digest(builder.build("--title", "x", whole)[2]), "files with other names: the same database", [status, said])
+    info = json.loads(subprocess.run([builder.lode, "info", "--json", named], capture_output=True, check=True).stdout)
+    tap.check(not info["skipped"], "nothing is skipped", info["skipped"])
+    for path in sorted(killed.glob("*.hpcrun"))[1:]:
+        path.unlink()
+    lone = sorted(path.name for path in killed.glob("*.hpctrace"))[1:]
+    if lone:
+        info = json.loads(subprocess.run([builder.lode, "info", "--json", killed], capture_output=True, check=True).stdout)
+        tap.check([(skip["file"], skip["text"]) for skip in info["skipped"]] == [(name, "hpctrace-alone: there is no profile of that name") for name in lone], "traces without profiles are said", info["skipped"])
+    for path in killed.glob("*.hpcrun"):
+        path.unlink()
+    for path in killed.glob("*.hpctrace"):
+        path.write_bytes(b"")  # as hpcrun leaves it
+    for command in (["info", killed], ["build", killed, "-o", builder.scratch / "refused"]):
+        done = subprocess.run([builder.lode, *command], capture_output=True, text=True, check=False)
+        tap.check(done.returncode == 2 and "measurements without profiles" in done.stderr and done.stderr.count("\n") == 1, f"{command[0]}: a run that was killed", [done.stderr])
+
+
 def what_hpcprof_does(builder, tap, folder):
     words = ["--statistics", "sum,stddev", folder / "loops-cputime-t"]
     differ, root = lexical(builder, builder.build(*words)[2])
@@ -184,7 +211,7 @@ def main():
         return tap.finish()
     with tempfile.TemporaryDirectory() as scratch:
         builder = Builder(options.lode, scratch)
-        for part in (same_bytes, damage, arguments, what_hpcprof_does, flipped_bits):
+        for part in (same_bytes, damage, files_by_content, arguments, what_hpcprof_does, flipped_bits):
             part(builder, tap, folder)
     return tap.finish()
 

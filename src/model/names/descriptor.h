@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parts of names. JVM method descriptors come after a name: "app.Shop.find(I[Ljava/lang/String;)V". */
+/* Parts of names. JVM method descriptors: "app.Shop.find(I[Ljava/lang/String;)V". */
 #ifndef LODE_MODEL_DESCRIPTOR_H
 #define LODE_MODEL_DESCRIPTOR_H
 

@@ -188,7 +188,7 @@ static void print_text(out *o, const lode_measurements *m, const profile_sum *su
     say_structures(o, m);
     if (skipped)
         out_entry(o, "Skipped", "%s (details: 'lode check')",
-                  COUNTED(skipped, "damaged file", "damaged files"));
+                  COUNTED(skipped, "file that cannot be used", "files that cannot be used"));
     out_gap(o);
 }
 

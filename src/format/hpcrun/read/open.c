@@ -7,6 +7,7 @@
 #include "base/io/bytes.h"
 #include "base/progress.h"
 #include "format/hpcrun/hpcrun.h"
+#include "format/hpcrun/read/files.h"
 #include "format/hpcrun/read/gather.h"
 #include "format/hpcrun/read/visit.h"
 #include "format/hpcrun/scopes/kernel.h"
@@ -17,11 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FORMAT_NAME    "hpcrun"
-#define PROFILE_SUFFIX ".hpcrun"
-#define TRACE_SUFFIX   ".hpctrace"
-#define STRUCT_SUFFIX  ".hpcstruct"
-#define KERNEL_PREFIX  "vmlinux."
+#define FORMAT_NAME   "hpcrun"
+#define STRUCT_SUFFIX ".hpcstruct"
+#define KERNEL_PREFIX "vmlinux."
 
 /* Where files about modules are. */
 static const struct folder_kind {
@@ -39,44 +38,11 @@ struct walk {
     struct lode_report *report;      /* of a check, or NULL */
     lode_measurements *measurements; /* that are opened, or NULL */
     const lode_raw_visitor *visitor; /* or NULL */
-    const char **names;              /* sorted */
-    size_t name_count;
+    struct hpcrun_listed *files;     /* sorted by name */
+    size_t file_count;
     lode_status first_skip; /* what is wrong with the first file that was skipped */
     lode_error *error;
 };
-
-/* ---- names ---- */
-
-static bool has_suffix(const char *name, const char *suffix)
-{
-    size_t length = strlen(name), size = strlen(suffix);
-    return length > size && strcmp(name + length - size, suffix) == 0;
-}
-
-/* The name of the file that belongs to another: with the same stem. Free it. */
-static char *companion(const char *name, const char *suffix, const char *other)
-{
-    size_t stem = strlen(name) - strlen(suffix), size = stem + strlen(other) + 1;
-    char *text = malloc(size);
-    if (text)
-        snprintf(text, size, "%.*s%s", (int)stem, name, other);
-    return text;
-}
-
-/* The listed name of the trace of a profile or the other way round; NULL if there is none. */
-static lode_status find_companion(const struct walk *walk, const char *name, const char *suffix,
-                                  const char *other, const char **found)
-{
-    char *wanted = companion(name, suffix, other);
-    const char *key = wanted;
-    *found = NULL;
-    LODE_TRY_ALLOC(wanted, walk->error);
-    const char **slot =
-        bsearch(&key, walk->names, walk->name_count, sizeof *walk->names, lode_compare_strings);
-    *found = slot ? *slot : NULL;
-    free(wanted);
-    return LODE_OK;
-}
 
 /* ---- files ---- */
 
@@ -168,13 +134,12 @@ static lode_status use_profile(struct walk *walk, const struct hpcrun_profile *p
     return walk->visitor ? lode_hpcrun_visit(walk->visitor, profile, walk->error) : LODE_OK;
 }
 
-/* A profile, and its trace. */
-static lode_status read_profile(struct walk *walk, const char *name)
+/* A profile, and its trace; NULL: it has none. */
+static lode_status read_profile(struct walk *walk, const char *name, const char *trace)
 {
     struct lode_input source;
     struct hpcrun_profile profile;
     struct reading reading;
-    const char *trace = NULL;
     lode_status status = lode_input_open(&source, walk->folder, name, walk->error);
     lode_hpcrun_init(&profile);
     if (status == LODE_OK) {
@@ -189,8 +154,6 @@ static lode_status read_profile(struct walk *walk, const char *name)
         status = use_profile(walk, &profile);
     if (status == LODE_END)
         status = LODE_OK;
-    if (status == LODE_OK && walk->name_count > 0)
-        status = find_companion(walk, name, PROFILE_SUFFIX, TRACE_SUFFIX, &trace);
     if (status == LODE_OK && trace && (is_sound || walk->report))
         status = read_trace(walk, trace, is_sound ? &profile : NULL, false);
     if (status == LODE_OK && is_sound && walk->visitor)
@@ -200,14 +163,15 @@ static lode_status read_profile(struct walk *walk, const char *name)
     return status == LODE_ABSENT ? LODE_OK : status;
 }
 
+/* Nobody can read it without its profile: whoever opens it is told. */
 static lode_status read_lone_trace(struct walk *walk, const char *name)
 {
-    const char *profile;
-    LODE_TRY(find_companion(walk, name, TRACE_SUFFIX, PROFILE_SUFFIX, &profile));
-    if (profile)
-        return LODE_OK; /* read with it */
-    if (walk->report == NULL)
+    if (walk->report == NULL) {
+        LODE_TRY_ALLOC(lode_measurements_add_skip(walk->measurements, name,
+                                                  "hpctrace-alone: there is no profile of that name"),
+                       walk->error);
         return LODE_OK;
+    }
     LODE_TRY(lode_report_add(walk->report, HPCRUN_RULE_TRACE_ALONE, name, LODE_NO_OFFSET,
                              "there is no profile of that name"));
     return read_trace(walk, name, NULL, false);
@@ -245,35 +209,19 @@ static lode_status read_structure(struct walk *walk, const char *name, hpcstruct
 
 /* ---- the walk ---- */
 
-static lode_status list_names(struct walk *walk, struct lode_arena *arena)
-{
-    size_t kept = 0;
-    LODE_TRY(lode_folder_list(walk->folder, arena, &walk->names, &walk->name_count, walk->error));
-    for (size_t i = 0; i < walk->name_count; i++) {
-        const char *name = walk->names[i];
-        uint64_t size;
-        if (!has_suffix(name, PROFILE_SUFFIX) && !has_suffix(name, TRACE_SUFFIX))
-            continue;
-        lode_status status = lode_folder_size(walk->folder, name, &size, walk->error);
-        if (status == LODE_OK)
-            walk->names[kept++] = name;
-        else if (status != LODE_ABSENT)
-            return status;
-    }
-    walk->name_count = kept;
-    return LODE_OK;
-}
-
 static lode_status walk_directory(struct walk *walk, const lode_check_options *options)
 {
-    struct lode_progress progress = {.phase = "measurements", .total = walk->name_count};
+    struct lode_progress progress = {.phase = "measurements", .total = walk->file_count};
     if (options) {
         progress.report = options->on_progress;
         progress.user = options->user;
     }
-    for (size_t i = 0; i < walk->name_count; i++) {
-        const char *name = walk->names[i];
-        LODE_TRY(has_suffix(name, PROFILE_SUFFIX) ? read_profile(walk, name) : read_lone_trace(walk, name));
+    for (size_t i = 0; i < walk->file_count; i++) {
+        const struct hpcrun_listed *file = &walk->files[i];
+        if (file->kind == HPCRUN_FILE_PROFILE)
+            LODE_TRY(read_profile(walk, file->name, file->partner ? file->partner->name : NULL));
+        else if (file->partner == NULL)
+            LODE_TRY(read_lone_trace(walk, file->name));
         LODE_TRY(lode_progress_add(&progress, 1, walk->error));
     }
     return LODE_OK;
@@ -285,7 +233,7 @@ static lode_status read_in_folder(struct walk *walk, const struct folder_kind *k
     char path[NAME_MAX + sizeof KERNEL_FOLDER + 1];
     int length = snprintf(path, sizeof path, "%s/%s", kind->folder, name);
     uint64_t size;
-    if (!has_suffix(name, kind->suffix) || length < 0 || (size_t)length >= sizeof path)
+    if (!lode_has_suffix(name, kind->suffix) || length < 0 || (size_t)length >= sizeof path)
         return LODE_OK;
     lode_status status = lode_folder_size(walk->folder, path, &size, walk->error);
     return status == LODE_ABSENT ? LODE_OK
@@ -336,12 +284,6 @@ static bool begins_with(struct lode_range bytes, const char *text, size_t length
     return bytes.size >= length && memcmp(bytes.data, text, length) == 0;
 }
 
-static bool ends_like_profile(struct lode_range bytes)
-{
-    return bytes.size >= HPCRUN_Footer_SIZE &&
-           get_u64be(bytes.data + bytes.size - sizeof(uint64_t)) == HPCRUN_FOOTER_MAGIC;
-}
-
 /* A declaration of its type is among the first bytes. */
 static bool begins_like_structure(struct lode_range bytes)
 {
@@ -353,20 +295,19 @@ static bool begins_like_structure(struct lode_range bytes)
 static enum file_kind kind_of(const char *name, struct lode_range bytes, int *score)
 {
     *score = LODE_PROBE_CONTENT;
-    if (begins_with(bytes, HPCRUN_PROFILE_BEGIN, HPCRUN_MAGIC_SIZE) || ends_like_profile(bytes))
-        return FILE_PROFILE;
-    if (begins_with(bytes, HPCRUN_TRACE_BEGIN, HPCRUN_MAGIC_SIZE))
-        return FILE_TRACE;
+    enum hpcrun_file file = lode_hpcrun_file_of(bytes);
+    if (file != HPCRUN_FILE_OTHER)
+        return file == HPCRUN_FILE_PROFILE ? FILE_PROFILE : FILE_TRACE;
     if (begins_like_structure(bytes))
         return FILE_STRUCTURE;
     if (begins_with(bytes, LOGICAL_BEGIN, LOGICAL_BEGIN_SIZE))
         return FILE_LOGICAL;
     *score = LODE_PROBE_MARK;
-    if (has_suffix(name, PROFILE_SUFFIX))
+    if (lode_has_suffix(name, HPCRUN_PROFILE_SUFFIX))
         return FILE_PROFILE;
-    if (has_suffix(name, TRACE_SUFFIX))
+    if (lode_has_suffix(name, HPCRUN_TRACE_SUFFIX))
         return FILE_TRACE;
-    if (has_suffix(name, STRUCT_SUFFIX))
+    if (lode_has_suffix(name, STRUCT_SUFFIX))
         return FILE_STRUCTURE;
     if (strncmp(name, KERNEL_PREFIX, sizeof KERNEL_PREFIX - 1) == 0 && lode_kernel_begins(bytes))
         return FILE_KERNEL;
@@ -397,10 +338,11 @@ static lode_status walk_all(struct walk *walk, const lode_check_options *options
                : kind == FILE_STRUCTURE ? read_structure(walk, only, lode_hpcstruct_read)
                : kind == FILE_KERNEL    ? read_structure(walk, only, lode_kernel_read)
                : kind == FILE_LOGICAL   ? read_structure(walk, only, lode_logical_read)
-                                        : read_profile(walk, only);
+                                        : read_profile(walk, only, NULL);
     }
     lode_arena_init(&arena, SIZE_MAX);
-    lode_status status = list_names(walk, &arena);
+    lode_status status =
+        lode_hpcrun_list_files(walk->folder, &arena, &walk->files, &walk->file_count, walk->error);
     if (status == LODE_OK)
         status = walk_directory(walk, options);
     for (size_t i = 0; i < sizeof folder_kinds / sizeof *folder_kinds && status == LODE_OK; i++)
@@ -426,9 +368,9 @@ static lode_status open_measurements(lode_measurements **out, const struct lode_
     bool has_any =
         measurements->profiles.count > 0 || (lode_folder_only(folder) && measurements->skips.count == 0);
     if (status == LODE_OK && !has_any)
-        status = measurements->skips.count > 0
+        status = walk.first_skip != LODE_OK
                      ? walk.first_skip
-                     : lode_fail(error, LODE_ERR_IO, NULL, LODE_NO_OFFSET, "there is no profile");
+                     : lode_fail(error, LODE_ERR_IO, NULL, LODE_NO_OFFSET, HPCRUN_NO_PROFILES);
     if (status == LODE_OK)
         *out = measurements;
     else
@@ -452,16 +394,7 @@ static lode_status check(const struct lode_folder *folder, const lode_check_opti
 
 static int probe_directory(const struct lode_folder *folder)
 {
-    struct lode_arena arena;
-    const char **names;
-    size_t count;
-    int score = LODE_PROBE_NO;
-    lode_arena_init(&arena, SIZE_MAX);
-    if (lode_folder_list(folder, &arena, &names, &count, NULL) == LODE_OK)
-        for (size_t i = 0; i < count && score == LODE_PROBE_NO; i++)
-            score = has_suffix(names[i], PROFILE_SUFFIX) ? LODE_PROBE_MARK : LODE_PROBE_NO;
-    lode_arena_free(&arena);
-    return score;
+    return lode_hpcrun_has_files(folder) ? LODE_PROBE_MARK : LODE_PROBE_NO;
 }
 
 static int probe_file(const struct lode_folder *folder)

@@ -2,6 +2,7 @@
 /* The files: rank 0 lists them, each rank looks at the id tuples of some, and all know them. */
 #include "base/comm/pack.h"
 #include "base/io/bytes.h"
+#include "format/hpcrun/read/files.h"
 #include "format/hpcrun/source/source.h"
 #include <errno.h>
 #include <stdio.h>
@@ -9,21 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PROFILE_SUFFIX ".hpcrun"
-#define TRACE_SUFFIX   ".hpctrace"
-
 enum {
     ID_BYTES = 512,       /* of a profile's values, that are read at first */
     ENTRY_BYTES = 1 << 12 /* what a profile counts besides its bytes: the cost of opening it */
 };
 
 /* ---- listing, on rank 0 ---- */
-
-static bool has_suffix(const char *name, const char *suffix)
-{
-    size_t length = strlen(name), size = strlen(suffix);
-    return length > size && strcmp(name + length - size, suffix) == 0;
-}
 
 /* The number of a directory, added if it is new; LODE_NONE if out of memory. */
 static uint32_t add_directory(struct hpcrun_source *source, const char *path, size_t length, bool is_argument)
@@ -55,50 +47,53 @@ static lode_status open_directory(struct hpcrun_source *source, uint32_t number,
     return LODE_OK;
 }
 
-/* The size of the trace of a profile; 0 if there is none. */
-static lode_status trace_size(const struct lode_folder *folder, const char *name, uint64_t *size,
-                              lode_error *error)
+/* Packs a profile of a directory, and its trace, which may be NULL. */
+static lode_status list_file(uint32_t directory, const struct hpcrun_listed *file, struct lode_blob *blob,
+                             uint64_t *count, lode_error *error)
 {
-    size_t stem = strlen(name) - (has_suffix(name, PROFILE_SUFFIX) ? sizeof PROFILE_SUFFIX - 1 : 0);
-    char *trace = malloc(stem + sizeof TRACE_SUFFIX);
-    LODE_TRY_ALLOC(trace, error);
-    snprintf(trace, stem + sizeof TRACE_SUFFIX, "%.*s%s", (int)stem, name, TRACE_SUFFIX);
-    lode_status status = lode_folder_size(folder, trace, size, error);
-    free(trace);
-    if (status == LODE_ABSENT)
-        *size = 0;
-    return status == LODE_ABSENT ? LODE_OK : status;
-}
-
-/* Packs a file of a directory, if it is one. */
-static lode_status list_file(struct hpcrun_source *source, uint32_t directory, const char *name,
-                             struct lode_blob *blob, uint64_t *count, lode_error *error)
-{
-    const struct lode_folder *folder = &hpcrun_directory(source, directory)->folder;
-    uint64_t size, trace = 0;
-    lode_status status = lode_folder_size(folder, name, &size, error);
-    if (status != LODE_OK)
-        return status == LODE_ABSENT ? LODE_OK : status;
-    LODE_TRY(trace_size(folder, name, &trace, error));
-    LODE_TRY_ALLOC(pack_number(blob, directory) && pack_number(blob, size) && pack_number(blob, trace) &&
-                       pack_string(blob, name),
+    const struct hpcrun_listed *trace = file->partner;
+    LODE_TRY_ALLOC(pack_number(blob, directory) && pack_number(blob, file->size) &&
+                       pack_number(blob, trace ? trace->size : 0) && pack_string(blob, file->name) &&
+                       pack_string(blob, trace ? trace->name : ""),
                    error);
     ++*count;
     return LODE_OK;
+}
+
+/* A file that the user named, whatever it is, with the trace that is called like it. */
+static lode_status list_named(struct hpcrun_source *source, uint32_t directory, const char *name,
+                              struct lode_blob *blob, uint64_t *count, lode_error *error)
+{
+    const struct lode_folder *folder = &hpcrun_directory(source, directory)->folder;
+    size_t stem = lode_hpcrun_stem(name), size = stem + sizeof HPCRUN_TRACE_SUFFIX;
+    char *called = malloc(size);
+    LODE_TRY_ALLOC(called, error);
+    snprintf(called, size, "%.*s%s", (int)stem, name, HPCRUN_TRACE_SUFFIX);
+    struct hpcrun_listed trace = {.name = called, .kind = HPCRUN_FILE_TRACE};
+    struct hpcrun_listed file = {.name = name, .kind = HPCRUN_FILE_PROFILE};
+    lode_status found = lode_folder_size(folder, called, &trace.size, error);
+    file.partner = found == LODE_OK && strcmp(called, name) != 0 ? &trace : NULL;
+    lode_status status = found == LODE_ABSENT ? LODE_OK : found;
+    if (status == LODE_OK)
+        status = lode_folder_size(folder, name, &file.size, error);
+    if (status == LODE_OK)
+        status = list_file(directory, &file, blob, count, error);
+    free(called);
+    return status == LODE_ABSENT ? LODE_OK : status;
 }
 
 static lode_status list_directory(struct hpcrun_source *source, uint32_t directory, struct lode_blob *blob,
                                   uint64_t *count, lode_error *error)
 {
     struct lode_arena arena;
-    const char **names;
-    size_t name_count = 0;
+    struct hpcrun_listed *files;
+    size_t file_count = 0;
     lode_arena_init(&arena, SIZE_MAX);
-    lode_status status =
-        lode_folder_list(&hpcrun_directory(source, directory)->folder, &arena, &names, &name_count, error);
-    for (size_t i = 0; i < name_count && status == LODE_OK; i++)
-        if (has_suffix(names[i], PROFILE_SUFFIX))
-            status = list_file(source, directory, names[i], blob, count, error);
+    lode_status status = lode_hpcrun_list_files(&hpcrun_directory(source, directory)->folder, &arena, &files,
+                                                &file_count, error);
+    for (size_t i = 0; i < file_count && status == LODE_OK; i++)
+        if (files[i].kind == HPCRUN_FILE_PROFILE)
+            status = list_file(directory, &files[i], blob, count, error);
     lode_arena_free(&arena);
     return status;
 }
@@ -121,9 +116,9 @@ static lode_status list_path(struct hpcrun_source *source, const char *path, str
     LODE_TRY_ALLOC(directory != LODE_NONE, error);
     LODE_TRY(open_directory(source, directory, error));
     LODE_TRY(is_directory ? list_directory(source, directory, blob, count, error)
-                          : list_file(source, directory, name, blob, count, error));
+                          : list_named(source, directory, name, blob, count, error));
     if (*count == before)
-        return lode_fail(error, LODE_ERR_IO, path, LODE_NO_OFFSET, "there is no profile");
+        return lode_fail(error, LODE_ERR_IO, path, LODE_NO_OFFSET, HPCRUN_NO_PROFILES);
     return LODE_OK;
 }
 
@@ -143,6 +138,13 @@ static lode_status pack_list(struct hpcrun_source *source, struct lode_blob *blo
     done = done && pack_number(blob, count) && pack_bytes(blob, files.bytes, files.size);
     lode_blob_free(&files);
     return done ? status : lode_fail_memory(error);
+}
+
+static const char *keep_text(struct hpcrun_source *source, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = lode_arena_alloc(&source->arena, size, 1);
+    return copy ? memcpy(copy, text, size) : NULL;
 }
 
 static lode_status unpack_list(struct hpcrun_source *source, const unsigned char *at, lode_error *error)
@@ -166,11 +168,9 @@ static lode_status unpack_list(struct hpcrun_source *source, const unsigned char
         entry->directory = (uint32_t)unpack_number(&at);
         entry->bytes = unpack_number(&at);
         entry->trace_bytes = unpack_number(&at);
-        const char *name = unpack_string(&at);
-        size_t size = strlen(name) + 1;
-        char *copy = lode_arena_alloc(&source->arena, size, 1);
-        LODE_TRY_ALLOC(copy, error);
-        entry->name = memcpy(copy, name, size);
+        entry->name = keep_text(source, unpack_string(&at));
+        entry->trace = keep_text(source, unpack_string(&at));
+        LODE_TRY_ALLOC(entry->name && entry->trace, error);
     }
     return LODE_OK;
 }

@@ -5,9 +5,6 @@
 #include "format/hpcrun/source/source.h"
 #include <stdlib.h>
 
-#define PROFILE_SUFFIX ".hpcrun"
-#define TRACE_SUFFIX   ".hpctrace"
-
 /* What is under way. */
 struct reading {
     struct hpcrun_source *source;
@@ -414,18 +411,13 @@ static lode_status put_samples(const struct reading *self, const struct hpcrun_t
 static lode_status read_trace(const struct reading *self)
 {
     const struct hpcrun_entry *entry = self->entry;
-    size_t length = strlen(entry->name), suffix = sizeof PROFILE_SUFFIX - 1;
-    size_t stem = length > suffix && strcmp(entry->name + length - suffix, PROFILE_SUFFIX) == 0
-                      ? length - suffix
-                      : length;
+    const char *name = entry->trace;
     struct lode_input file;
     struct hpcrun_trace trace;
     struct lode_report report;
     lode_error why = {0};
-    char *name = malloc(stem + sizeof TRACE_SUFFIX);
-    LODE_TRY_ALLOC(name, self->error);
-    memcpy(name, entry->name, stem);
-    memcpy(name + stem, TRACE_SUFFIX, sizeof TRACE_SUFFIX);
+    if (*name == '\0')
+        return LODE_OK;
     lode_report_strict(&report, lode_hpcrun_rules, &why);
     lode_status status =
         lode_input_open(&file, &hpcrun_directory(self->source, entry->directory)->folder, name, self->error);
@@ -438,7 +430,6 @@ static lode_status read_trace(const struct reading *self)
             status = put_samples(self, &trace);
     }
     lode_input_close(&file);
-    free(name);
     return status == LODE_END || status == LODE_ABSENT ? LODE_OK : status;
 }
 

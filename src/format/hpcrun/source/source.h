@@ -34,7 +34,8 @@ struct hpcrun_directory {
 
 /* A profile. */
 struct hpcrun_entry {
-    const char *name; /* in the directory */
+    const char *name;  /* in the directory */
+    const char *trace; /* the same; empty: there is none */
     uint32_t directory;
     uint32_t id_count;
     uint32_t listed; /* its number in the list of files */
