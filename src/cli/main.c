@@ -5,8 +5,10 @@
 #include "options/complete.h"
 #include "options/formats.h"
 #include "output/report.h"
+#include "stores/measured.h"
 
 #include <locale.h>
+#include <lode/private/measured.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +40,7 @@ int main(int argc, char **argv)
     set_characters();
     interrupt_init();
     formats_init();
+    lode_symbols_find_by(measured_symbols_found);
     /* Without a guard, a file that shrinks ends the program. */
     (void)!lode_guard_install(NULL);
     /* Somebody who types the name alone wants to know what it can do. */

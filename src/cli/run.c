@@ -12,6 +12,7 @@
 #include "stores/damage.h"
 #include "stores/stores.h"
 
+#include <lode/private/measured.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,7 +96,14 @@ static int find_kind(invocation *call, operand_list *operands)
         operands_settle(call, operands);
         status = lode_store_probe(call->operands[0], &call->kind, &error);
     }
-    return status == LODE_OK ? check_kind(call) : store_unopened(call->operands[0], &error);
+    if (status != LODE_OK)
+        return store_unopened(call->operands[0], &error);
+    /* What is measured can be opened, too: then it is for commands of databases. */
+    unsigned takes = call->command->stores & (FOR_DATABASES | FOR_MEASUREMENTS);
+    if (call->kind == LODE_STORE_DATABASE && takes == FOR_MEASUREMENTS &&
+        lode_store_is_measured(call->operands[0]))
+        call->kind = LODE_STORE_MEASUREMENTS;
+    return check_kind(call);
 }
 
 /* All tasks of a launcher would write the same file or store. */

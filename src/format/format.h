@@ -105,6 +105,8 @@ struct lode_format {
 extern const struct lode_format *const lode_formats[];
 extern const size_t lode_formats_count;
 
+/* Opens the directory or the file that a store is. */
+lode_status lode_store_folder(struct lode_folder *folder, const char *path, lode_error *error);
 /* The format of the store at a path. */
 lode_status lode_store_format(const char *path, const struct lode_format **out, lode_error *error);
 /* The format of a folder's content, or NULL. */

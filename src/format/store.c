@@ -5,6 +5,7 @@
 #include "format/format.h"
 #include "model/database/database.h"
 #include "model/recording/recording.h"
+#include <lode/private/measured.h>
 #include <lode/private/raw.h>
 #include <lode/store.h>
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 
 /* A directory, or a file if some format stores single files. */
-static lode_status open_folder(struct lode_folder *folder, const char *path, lode_error *error)
+lode_status lode_store_folder(struct lode_folder *folder, const char *path, lode_error *error)
 {
     struct stat status;
     bool takes_files = false;
@@ -83,7 +84,7 @@ static lode_store_kind kind_of(const struct lode_format *format)
 lode_status lode_store_format(const char *path, const struct lode_format **out, lode_error *error)
 {
     struct lode_folder folder;
-    LODE_TRY(open_folder(&folder, path, error));
+    LODE_TRY(lode_store_folder(&folder, path, error));
     lode_status status = find_format(out, &folder, path, error);
     lode_folder_close(&folder);
     return status;
@@ -95,6 +96,13 @@ lode_status lode_store_probe(const char *path, lode_store_kind *kind, lode_error
     LODE_TRY(lode_store_format(path, &format, error));
     *kind = kind_of(format);
     return LODE_OK;
+}
+
+int lode_store_is_measured(const char *path)
+{
+    const struct lode_format *format = NULL;
+    lode_error error = {0};
+    return lode_store_format(path, &format, &error) == LODE_OK && format->open && format->open_source;
 }
 
 /* ---- opening ---- */
@@ -170,7 +178,7 @@ static lode_status open_path(const struct opening *opening, lode_store_kind *kin
                              lode_error *error)
 {
     struct lode_folder folder;
-    LODE_TRY(open_folder(&folder, path, error));
+    LODE_TRY(lode_store_folder(&folder, path, error));
     lode_status status = open_in(opening, kind, &folder, path, error);
     status = watch_opened(opening, &folder, status, error);
     lode_folder_close(&folder);
@@ -315,7 +323,7 @@ lode_status lode_check_sized(const char *path, const lode_check_options *options
                              size_t result_size, lode_error *error)
 {
     struct lode_folder folder;
-    LODE_TRY(open_folder(&folder, path, error));
+    LODE_TRY(lode_store_folder(&folder, path, error));
     lode_status status = check_in(&folder, path, options, result, result_size, error);
     lode_status intact = lode_watch_check(folder.watch, error);
     status = intact == LODE_OK ? status : intact;

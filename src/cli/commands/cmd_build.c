@@ -11,6 +11,7 @@
 #include "stores/tally.h"
 
 #include <errno.h>
+#include <lode/private/measured.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -313,6 +314,8 @@ static int check_kinds(const invocation *call)
         lode_error error = {0};
         if (lode_store_probe(call->operands[i], &kind, &error) != LODE_OK)
             return store_unopened(call->operands[i], &error);
+        if (kind == LODE_STORE_DATABASE && lode_store_is_measured(call->operands[i]))
+            kind = LODE_STORE_MEASUREMENTS;
         if (kind == LODE_STORE_DATABASE)
             return report("%s is a database; 'lode build' is for recordings and measurements",
                           call->operands[i]);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,21 @@ const char *measured_symbols(plugin *found)
     if (found->state == PLUGIN_REFUSED)
         report("names in binaries are not read: %s", found->reason);
     return found->state == PLUGIN_FOUND ? found->path : NULL;
+}
+
+static plugin symbols_found;
+static const char *symbols_path;
+
+static void find_symbols(void)
+{
+    symbols_path = measured_symbols(&symbols_found);
+}
+
+const char *measured_symbols_found(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_symbols);
+    return symbols_path;
 }
 
 /* ---- the directory ---- */

@@ -11,6 +11,9 @@
 /* The program that reads binaries; NULL if there is none, after a message if it is refused. */
 const char *measured_symbols(plugin *found);
 
+/* The same, found once. MT: any thread. */
+const char *measured_symbols_found(void);
+
 /*
  * Builds a database from measurements in a private directory below TMPDIR, opens it, and removes
  * the directory: the open database needs no names. Signals are held from then on. EXIT_TROUBLE

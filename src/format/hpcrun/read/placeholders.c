@@ -35,6 +35,7 @@ static const struct {
     {"GPUTrace", "<gpu kernel>"},
     {"GPUMemst", "<gpu memset>"},
     {"GPU Sync", "<gpu sync>"},
+    {"Truncate", "<truncated>"},
 };
 
 /* Bytes that cannot be printed come after a backslash and a blank; a NUL ends the name. */

@@ -11,6 +11,7 @@
 #define HPCRUN_UNNORMALIZED UINT64_C(0x2a556e6e6f726d20) /* "*Unnorm " */
 #define HPCRUN_MAIN_FENCE   UINT64_C(0x7c204d61696e2020) /* "| Main  " */
 #define HPCRUN_THREAD_FENCE UINT64_C(0x7c20546872656164) /* "| Thread" */
+#define HPCRUN_TRUNCATED    UINT64_C(0x5472756e63617465) /* "Truncate"; not of hpcrun */
 
 enum {
     HPCRUN_PLACEHOLDER_NAME = 32 /* bytes of a name, with its NUL */

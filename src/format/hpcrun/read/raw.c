@@ -45,12 +45,17 @@ static bool is_earlier(struct hpcrun_origin a, struct hpcrun_origin b)
 
 /* ---- adding ---- */
 
-uint32_t lode_hpcrun_raw_module(struct hpcrun_raw *raw, const char *path, uint32_t directory)
+uint32_t lode_hpcrun_raw_add_module(struct hpcrun_raw *raw, const char *path, uint32_t directory)
 {
-    struct hpcrun_module_key key = {.directory = path[0] == '/' ? LODE_NO_NUMBER : directory};
+    struct hpcrun_module_key key = {.directory = directory};
     if (!lode_strings_put(&raw->paths, path, &key.path))
         return LODE_NO_NUMBER;
     return lode_interner_add(&raw->modules, &key, NULL);
+}
+
+uint32_t lode_hpcrun_raw_module(struct hpcrun_raw *raw, const char *path, uint32_t directory)
+{
+    return lode_hpcrun_raw_add_module(raw, path, path[0] == '/' ? LODE_NO_NUMBER : directory);
 }
 
 /* Measured metrics and computed ones of the same name are two. */
@@ -114,7 +119,7 @@ static bool merge_modules(struct hpcrun_raw *raw, const struct hpcrun_raw *from,
         const struct hpcrun_module_key *key =
             LODE_ARRAY_AT(&from->modules.items, struct hpcrun_module_key, i);
         const char *path = lode_strings_at(&from->paths, key->path);
-        map[i] = path ? lode_hpcrun_raw_module(raw, path, key->directory) : LODE_NO_NUMBER;
+        map[i] = path ? lode_hpcrun_raw_add_module(raw, path, key->directory) : LODE_NO_NUMBER;
         done = map[i] != LODE_NO_NUMBER;
     }
     return done;

@@ -15,7 +15,8 @@ enum hpcrun_raw_kind {
     HPCRUN_RAW_POINT,       /* an instruction */
     HPCRUN_RAW_INFERRED,    /* one whose callers were not unwound: frames are missing above it */
     HPCRUN_RAW_PLACEHOLDER, /* its code is in `offset` */
-    HPCRUN_RAW_UNKNOWN
+    HPCRUN_RAW_UNKNOWN,
+    HPCRUN_RAW_ENTRY /* an entry point: its kind is in `offset`, and the name is that of `module` */
 };
 
 /* The content of a node. */
@@ -62,6 +63,8 @@ void lode_hpcrun_raw_free(struct hpcrun_raw *raw);
 
 /* All of these return false, or LODE_NO_NUMBER, if out of memory. */
 
+/* A module of this key, whatever its parts mean. */
+uint32_t lode_hpcrun_raw_add_module(struct hpcrun_raw *raw, const char *path, uint32_t directory);
 /* `directory` is for relative paths. */
 uint32_t lode_hpcrun_raw_module(struct hpcrun_raw *raw, const char *path, uint32_t directory);
 /* The number of a metric, which is copied if it is new or of an earlier origin. */

@@ -8,6 +8,7 @@
 #define LODE_FORMAT_HPCRUN_MODULE_FILE_H
 
 #include "base/io/beneath.h"
+#include "format/hpcrun/scopes/binary.h"
 #include "format/hpcrun/scopes/scopes.h"
 #include <limits.h>
 
@@ -24,6 +25,23 @@ struct hpcrun_module_file {
 bool lode_module_file_find(struct hpcrun_module_file *file, const struct hpcrun_asking *asking,
                            const char *path, const char *directory);
 void lode_module_file_close(struct hpcrun_module_file *file);
+
+/* A question about a file: what is asked, and what findings are said to be of. */
+struct binary_asking {
+    const struct hpcrun_asking *all;
+    const char *path; /* for findings */
+    unsigned rule;    /* of findings */
+    struct hpcrun_module_file file;
+    struct binary_request request;
+    uint64_t size_most; /* set when it is asked */
+    lode_error *error;
+};
+
+/*
+ * Asks about an open file: debug information in it or beside it, and symbols. LODE_END: no answer.
+ * Free the reply in every case.
+ */
+lode_status lode_hpcrun_ask_file(struct binary_asking *asking, struct binary_reply *reply);
 
 /*
  * "FROM=TO" applied to a path that begins with the components FROM; '*' in it stands for any

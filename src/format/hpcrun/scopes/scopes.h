@@ -24,6 +24,7 @@ struct hpcrun_module_key {
 struct hpcrun_question {
     const char *path;      /* of the load module, as measured */
     const char *directory; /* the measurements that its path is relative to; NULL: absolute */
+    uint32_t key;          /* the second part of the module's key */
     uint64_t *offsets;     /* rising */
     bool *inferred;        /* by offset: its callers were not unwound */
     uint32_t *chains;      /* by offset; LODE_NO_NUMBER: no answer yet */

@@ -16,19 +16,10 @@ enum {
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
-struct asking {
-    const struct hpcrun_asking *all;
-    const struct hpcrun_question *question;
-    struct hpcrun_module_file file;
-    struct binary_request request;
-    uint64_t size_most;
-    lode_error *error;
-};
-
 /* ---- files with debug information ---- */
 
 /* Opens a candidate, which is absolute; -1 if there is none, or it is too large. */
-static int open_candidate(const struct asking *asking, const char *path)
+static int open_candidate(const struct binary_asking *asking, const char *path)
 {
     struct hpcrun_module_file file;
     int fd = -1;
@@ -43,7 +34,7 @@ static int open_candidate(const struct asking *asking, const char *path)
 }
 
 /* In the directory of the binary; `path` is relative to that. */
-static int open_near(const struct asking *asking, const char *path)
+static int open_near(const struct binary_asking *asking, const char *path)
 {
     struct lode_regular file;
     char whole[PATH_MAX];
@@ -58,7 +49,7 @@ static int open_near(const struct asking *asking, const char *path)
     return file.fd;
 }
 
-static int open_by_id(const struct asking *asking, const struct binary_reply *reply)
+static int open_by_id(const struct binary_asking *asking, const struct binary_reply *reply)
 {
     char path[sizeof DEBUG_ROOT + (size_t)2 * SYMBOLS_BUILD_ID_MOST + 32];
     int used = snprintf(path, sizeof path, "%s/.build-id/", DEBUG_ROOT);
@@ -71,7 +62,7 @@ static int open_by_id(const struct asking *asking, const struct binary_reply *re
     return open_candidate(asking, path);
 }
 
-static int open_by_link(const struct asking *asking, const struct binary_reply *reply)
+static int open_by_link(const struct binary_asking *asking, const struct binary_reply *reply)
 {
     const char *link = (const char *)reply->link.bytes, *slash = strrchr(asking->file.path, '/');
     char path[2 * PATH_MAX];
@@ -88,7 +79,7 @@ static int open_by_link(const struct asking *asking, const struct binary_reply *
 }
 
 /* The file with the debug information of a binary that has none; -1: there is none. */
-static int find_debug(const struct asking *asking, const struct binary_reply *reply)
+static int find_debug(const struct binary_asking *asking, const struct binary_reply *reply)
 {
     int fd = open_by_id(asking, reply);
     return fd < 0 && reply->link.size > 1 ? open_by_link(asking, reply) : fd;
@@ -96,14 +87,13 @@ static int find_debug(const struct asking *asking, const struct binary_reply *re
 
 /* ---- asking ---- */
 
-static lode_status note(const struct asking *asking, const char *why)
+static lode_status note(const struct binary_asking *asking, const char *why)
 {
-    return lode_report_add(asking->all->report, HPCRUN_RULE_BINARY_UNREAD, asking->question->path,
-                           LODE_NO_OFFSET, "%s", why);
+    return lode_report_add(asking->all->report, asking->rule, asking->path, LODE_NO_OFFSET, "%s", why);
 }
 
 /* Asks with the file that has the debug information; the reply stays as it is if that fails. */
-static lode_status ask_beside(struct asking *asking, struct binary_reply *reply)
+static lode_status ask_beside(struct binary_asking *asking, struct binary_reply *reply)
 {
     struct binary_reply better;
     asking->request.debug = find_debug(asking, reply);
@@ -128,8 +118,10 @@ static lode_status ask_beside(struct asking *asking, struct binary_reply *reply)
 }
 
 /* Debug information, and symbols; if that fails, symbols. */
-static lode_status ask_all(struct asking *asking, struct binary_reply *reply)
+static lode_status ask_all(struct binary_asking *asking, struct binary_reply *reply)
 {
+    uint64_t most = asking->all->binaries.debug_size_most;
+    asking->size_most = most ? most : DEBUG_SIZE_MOST;
     asking->request.symbols_only = asking->file.size >= asking->size_most;
     lode_status status = lode_binary_ask(reply, &asking->request, asking->error);
     if (status == LODE_OK && !reply->has_debug && !asking->request.symbols_only)
@@ -145,7 +137,7 @@ static lode_status ask_all(struct asking *asking, struct binary_reply *reply)
 }
 
 /* Names and lines that are there are used. */
-static lode_status note_partial(const struct asking *asking, const struct binary_reply *reply)
+static lode_status note_partial(const struct binary_asking *asking, const struct binary_reply *reply)
 {
     return reply->is_partial
                ? note(asking,
@@ -154,13 +146,17 @@ static lode_status note_partial(const struct asking *asking, const struct binary
                : LODE_OK;
 }
 
-static lode_status ask_binary(struct hpcrun_scopes *scopes, uint32_t number, struct asking *asking)
+lode_status lode_hpcrun_ask_file(struct binary_asking *asking, struct binary_reply *reply)
+{
+    asking->request.binary = asking->file.fd;
+    LODE_TRY(ask_all(asking, reply));
+    return note_partial(asking, reply);
+}
+
+static lode_status ask_binary(struct hpcrun_scopes *scopes, uint32_t number, struct binary_asking *asking)
 {
     struct binary_reply reply;
-    asking->request.binary = asking->file.fd;
-    lode_status status = ask_all(asking, &reply);
-    if (status == LODE_OK)
-        status = note_partial(asking, &reply);
+    lode_status status = lode_hpcrun_ask_file(asking, &reply);
     if (status == LODE_OK)
         status =
             lode_hpcrun_answer(scopes, number, &(struct hpcrun_answer){.code = &reply.module}, asking->error);
@@ -173,14 +169,14 @@ lode_status lode_hpcrun_ask_binaries(struct hpcrun_scopes *scopes, const struct 
 {
     for (uint32_t i = 0; i < scopes->questions.count && all->binaries.program; i++) {
         const struct hpcrun_question *question = LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i);
-        struct asking asking = {.all = all, .question = question, .error = error};
+        struct binary_asking asking = {
+            .all = all, .path = question->path, .rule = HPCRUN_RULE_BINARY_UNREAD, .error = error};
         char kernel[PATH_MAX];
         /* Most modules of a run have no samples: they need no process. */
         if (question->is_complete || question->count == 0 ||
             lode_kernel_file(question->path, kernel, sizeof kernel) ||
             !lode_module_file_find(&asking.file, all, question->path, question->directory))
             continue;
-        asking.size_most = all->binaries.debug_size_most ? all->binaries.debug_size_most : DEBUG_SIZE_MOST;
         asking.request = (struct binary_request){.program = all->binaries.program,
                                                  .debug = -1,
                                                  .offsets = question->offsets,

@@ -335,7 +335,8 @@ static lode_status describe_context(struct naming *self, const struct lode_frame
     context.parent = parent;
     if (frame->kind == LODE_LEXICAL_ENTRY) {
         context.entry = frame->entry;
-        context.entry_name = entries[frame->entry];
+        const char *name = lode_strings_at(&self->scopes->strings, frame->file);
+        context.entry_name = name ? name : entries[frame->entry];
         return lode_description_add_context(self->about, &context, out, error);
     }
     context.lexical = frame->kind;

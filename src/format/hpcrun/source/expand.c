@@ -76,8 +76,10 @@ static lode_status ask_modules(struct hpcrun_expanding *self, const uint32_t *so
     size_t at = 0;
     for (uint32_t q = 0; q < raw->modules.items.count; q++) {
         const struct hpcrun_module_key *key = module_at(raw, sorted[q]);
-        const char *directory =
-            key->directory == LODE_NO_NUMBER ? NULL : hpcrun_directory(self->source, key->directory)->path;
+        /* Other readers give the number another meaning. */
+        const char *directory = key->directory < self->source->directories.count
+                                    ? hpcrun_directory(self->source, key->directory)->path
+                                    : NULL;
         uint32_t asked = 0;
         for (; at < count && points[at].question == q; at++) {
             if (asked == 0 || offsets[asked - 1] != points[at].offset) {
@@ -89,6 +91,7 @@ static lode_status ask_modules(struct hpcrun_expanding *self, const uint32_t *so
         LODE_TRY_ALLOC(lode_hpcrun_scopes_ask(&self->scopes, lode_strings_at(&raw->paths, key->path),
                                               directory, offsets, inferred, asked),
                        self->error);
+        LODE_ARRAY_AT(&self->scopes.questions, struct hpcrun_question, q)->key = key->directory;
     }
     return LODE_OK;
 }
@@ -134,11 +137,15 @@ static lode_status ask_providers(struct hpcrun_expanding *self)
 {
     const lode_build_options *options = self->asking.options;
     struct lode_report report;
+    const struct hpcrun_reader *reader = self->source->reader;
+    self->asking.report = self->source->report;
+    if (self->asking.report)
+        return reader->ask(self->source, &self->scopes, &self->asking, self->error);
     lode_status status = lode_report_begin(&report, lode_hpcrun_rules, HPCRUN_RULE_COUNT, options->strict,
                                            options->on_finding, options->user, self->error);
     self->asking.report = &report;
     if (status == LODE_OK)
-        status = lode_hpcrun_ask_all(&self->scopes, &self->asking, self->error);
+        status = reader->ask(self->source, &self->scopes, &self->asking, self->error);
     lode_report_close(&report);
     self->asking.report = NULL;
     return status;
@@ -199,6 +206,18 @@ static uint32_t add_unknown(struct hpcrun_expanding *self, uint32_t parent)
     return add_child(self, parent, &frame);
 }
 
+/* An entry point of a name. */
+static uint32_t add_entry(struct hpcrun_expanding *self, const struct hpcrun_raw_frame *from)
+{
+    const struct hpcrun_module_key *key = module_at(self->raw, from->module);
+    struct lode_frame frame = no_frame;
+    frame.kind = LODE_LEXICAL_ENTRY;
+    frame.entry = (uint16_t)from->offset;
+    if (!lode_strings_put(&self->scopes.strings, lode_strings_at(&self->raw->paths, key->path), &frame.file))
+        return 0;
+    return add_child(self, LODE_TREE_ROOT, &frame);
+}
+
 static uint32_t add_placeholder(struct hpcrun_expanding *self, uint32_t parent, uint64_t code)
 {
     struct lode_frame frame = no_frame;
@@ -250,6 +269,8 @@ static bool expand_node(struct hpcrun_expanding *self, uint32_t node, bool has_c
     uint32_t parent = self->nodes[from->parent].full;
     if (frame->kind == HPCRUN_RAW_UNKNOWN)
         out->full = out->call = add_unknown(self, parent);
+    else if (frame->kind == HPCRUN_RAW_ENTRY)
+        out->full = out->call = add_entry(self, frame);
     else if (frame->kind == HPCRUN_RAW_PLACEHOLDER)
         out->full = out->call = add_placeholder(self, parent, frame->offset);
     else if (frame->kind == HPCRUN_RAW_INFERRED && self->routes[from->frame] != LODE_NO_NUMBER &&

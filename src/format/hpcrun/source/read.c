@@ -25,7 +25,7 @@ static lode_status open_worker(struct hpcrun_source *source, unsigned number, in
     return lode_spool_open(&worker->samples, scratch, name, error);
 }
 
-static lode_status open_workers(struct hpcrun_source *source, int scratch, lode_error *error)
+lode_status lode_hpcrun_open_workers(struct hpcrun_source *source, int scratch, lode_error *error)
 {
     source->workers = calloc(source->threads, sizeof *source->workers);
     source->nodes = calloc(source->threads, sizeof *source->nodes);
@@ -80,7 +80,7 @@ lode_status lode_hpcrun_read_inputs(struct hpcrun_source *source, int scratch, l
     }
     source->base.counts.bytes = self.progress.total;
     source->threads = lode_pool_threads(source->input->threads, source->share);
-    LODE_TRY(open_workers(source, scratch, error));
+    LODE_TRY(lode_hpcrun_open_workers(source, scratch, error));
     LODE_TRY(lode_pool_run(source->threads, &job, error));
     for (unsigned i = 0; i < source->threads; i++) {
         struct hpcrun_worker *worker = &source->workers[i];

@@ -4,15 +4,34 @@
 #include "model/database/description.h"
 #include <stdlib.h>
 
+/* ---- reading ---- */
+
+static lode_status read_all(struct hpcrun_source *source, int scratch, lode_error *error)
+{
+    LODE_TRY(lode_hpcrun_read_inputs(source, scratch, error));
+    LODE_TRY(lode_hpcrun_drop_inputs(source, error));
+    return lode_hpcrun_number_ids(source, error);
+}
+
+static lode_status ask_all(struct hpcrun_source *source, struct hpcrun_scopes *scopes,
+                           const struct hpcrun_asking *asking, lode_error *error)
+{
+    (void)source;
+    return lode_hpcrun_ask_all(scopes, asking, error);
+}
+
+static const struct hpcrun_reader files_reader = {
+    .read = read_all, .ask = ask_all};
+
+/* ---- the source ---- */
+
 static lode_status describe(struct lode_profile_source *base, struct lode_description *out, bool keeps_ids,
                             int scratch, lode_error *error)
 {
     struct hpcrun_source *source = hpcrun_source_of(base);
     (void)keeps_ids;
     source->about = out;
-    LODE_TRY(lode_hpcrun_read_inputs(source, scratch, error));
-    LODE_TRY(lode_hpcrun_drop_inputs(source, error));
-    LODE_TRY(lode_hpcrun_number_ids(source, error));
+    LODE_TRY(source->reader->read(source, scratch, error));
     if (source->input->on_read)
         source->input->on_read(source->input->user);
     LODE_TRY(lode_hpcrun_merge(source, error));
@@ -63,8 +82,8 @@ static lode_status open_file(void *opener, const char *path, int *fd, lode_error
     return lode_hpcrun_open_source_file(&source->sources, path, fd, error);
 }
 
-lode_status lode_hpcrun_source_open(struct lode_measured_source **out,
-                                    const struct lode_measured_input *input, lode_error *error)
+void lode_hpcrun_source_init(struct hpcrun_source *source, const struct lode_measured_input *input,
+                             const struct hpcrun_reader *reader)
 {
     static const struct lode_profile_source_ops ops = {.describe = describe,
                                                        .number = number,
@@ -75,17 +94,24 @@ lode_status lode_hpcrun_source_open(struct lode_measured_source **out,
                                                        .sample_count = sample_count,
                                                        .summary = summary,
                                                        .end = end};
-    struct hpcrun_source *source = calloc(1, sizeof *source);
-    LODE_TRY_ALLOC(source, error);
-    *out = &source->base;
     source->base.base.ops = &ops;
     source->base.base.placed = true;
     source->base.open_file = open_file;
+    source->reader = reader;
     source->input = input;
     source->comm = input->comm;
     lode_arena_init(&source->arena, SIZE_MAX);
     lode_hpcrun_sites_init(&source->sites);
     lode_array_init(&source->directories, sizeof(struct hpcrun_directory), UINT32_MAX - 1);
+}
+
+lode_status lode_hpcrun_source_open(struct lode_measured_source **out,
+                                    const struct lode_measured_input *input, lode_error *error)
+{
+    struct hpcrun_source *source = calloc(1, sizeof *source);
+    LODE_TRY_ALLOC(source, error);
+    *out = &source->base;
+    lode_hpcrun_source_init(source, input, &files_reader);
     LODE_TRY(lode_hpcrun_list_inputs(source, error));
     source->base.has_traces = has_traces(source);
     return lode_hpcrun_sort_inputs(source, error);
@@ -110,6 +136,8 @@ void lode_hpcrun_source_close(struct lode_measured_source *base)
     struct hpcrun_source *source = (struct hpcrun_source *)base;
     if (source == NULL)
         return;
+    if (source->reader->close)
+        source->reader->close(source);
     lode_hpcrun_close_values(source);
     lode_hpcrun_close_samples(source);
     for (unsigned i = 0; source->workers && i < source->threads; i++)

@@ -139,8 +139,22 @@ struct hpcrun_value_ids {
     uint32_t ids[HPCRUN_SCOPES];
 };
 
+struct hpcrun_source;
+
+/* What differs between kinds of measurements. */
+struct hpcrun_reader {
+    /* Reads everything: fills workers, reads, entries and what is of this rank. Collective. */
+    lode_status (*read)(struct hpcrun_source *source, int scratch, lode_error *error);
+    /* Asks where addresses are, on rank 0. */
+    lode_status (*ask)(struct hpcrun_source *source, struct hpcrun_scopes *scopes,
+                       const struct hpcrun_asking *asking, lode_error *error);
+    void (*close)(struct hpcrun_source *source); /* may be NULL */
+};
+
 struct hpcrun_source {
     struct lode_measured_source base;
+    const struct hpcrun_reader *reader;
+    struct lode_report *report; /* of findings when asking; NULL: they go to the caller's callback */
     const struct lode_measured_input *input;
     struct lode_comm *comm;
     struct lode_description *about;
@@ -213,6 +227,8 @@ lode_status lode_hpcrun_describe_contexts(struct hpcrun_source *source, const st
 lode_status lode_hpcrun_spread(struct hpcrun_source *source, const struct lode_description *sealed,
                                lode_error *error);
 
+/* Workers for `threads`, with spools in a directory. */
+lode_status lode_hpcrun_open_workers(struct hpcrun_source *source, int scratch, lode_error *error);
 /* Reads one profile and its trace, for item `item` of the share. */
 lode_status lode_hpcrun_read_item(struct hpcrun_source *source, struct hpcrun_worker *worker, uint32_t item,
                                   lode_error *error);
@@ -226,6 +242,10 @@ lode_status lode_hpcrun_samples(struct lode_profile_source *base, unsigned slot,
 void lode_hpcrun_close_values(struct hpcrun_source *source);
 void lode_hpcrun_close_samples(struct hpcrun_source *source);
 void lode_hpcrun_contexts_free(struct hpcrun_contexts *contexts);
+
+/* A source that a reader fills. */
+void lode_hpcrun_source_init(struct hpcrun_source *source, const struct lode_measured_input *input,
+                             const struct hpcrun_reader *reader);
 
 /* The format's functions. */
 lode_status lode_hpcrun_source_open(struct lode_measured_source **out,

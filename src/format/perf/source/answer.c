@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What files of text say: maps of JIT compilers and the kernel's list of symbols. */
+#include "format/perf/source/answer.h"
+
+#include "base/compare.h"
+#include "base/text/utf8.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <lode/private/utf8.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+enum {
+    LINE_MOST = 4096,
+    LINES_MOST = 1 << 22,
+    NOTES_MOST = 4096
+};
+
+void lode_perf_answer_init(struct perf_answer *answer)
+{
+    *answer = (struct perf_answer){0};
+    lode_strings_init(&answer->strings);
+    lode_array_init(&answer->code.scopes, sizeof(struct hpcstruct_scope), UINT32_MAX - 1);
+    lode_array_init(&answer->code.ranges, sizeof(struct hpcstruct_range), UINT32_MAX - 1);
+    answer->code.strings = &answer->strings;
+}
+
+void lode_perf_answer_free(struct perf_answer *answer)
+{
+    lode_strings_free(&answer->strings);
+    lode_array_free(&answer->code.scopes);
+    lode_array_free(&answer->code.ranges);
+}
+
+bool lode_perf_answer_add(struct perf_answer *answer, const char *name, uint64_t start, uint64_t end)
+{
+    struct hpcstruct_scope scope = {.parent = LODE_NO_NUMBER, .file = LODE_NO_NUMBER, .address = start};
+    struct hpcstruct_scope *slot = lode_array_push(&answer->code.scopes);
+    struct hpcstruct_range *range = lode_array_push(&answer->code.ranges);
+    if (slot == NULL || range == NULL || !lode_strings_put(&answer->strings, name, &scope.name))
+        return false;
+    *slot = scope;
+    *range = (struct hpcstruct_range){start, end, (uint32_t)answer->code.scopes.count - 1};
+    return true;
+}
+
+/* ---- lines ---- */
+
+/* Opens a regular file that others cannot have prepared: of this user, of root, or of a user. */
+static FILE *open_text(int directory, const char *path, const uid_t *owner)
+{
+    struct stat about;
+    int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    bool is_fit = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+                  (about.st_uid == geteuid() || about.st_uid == 0 || (owner && about.st_uid == *owner));
+    FILE *file = is_fit ? fdopen(fd, "r") : NULL;
+    if (file == NULL && fd >= 0)
+        close(fd);
+    return file;
+}
+
+/* Names are shown: what is not UTF-8 is replaced. */
+static void clean(char *name)
+{
+    size_t length = strlen(name), valid;
+    while ((valid = lode_utf8_valid_prefix(name, length)) < length) {
+        name[valid] = '?';
+    }
+}
+
+/* ---- maps of JIT compilers ---- */
+
+/* "7f001000 1f0 name of it": hexadecimal, and a name to the end of the line. */
+static bool parse_jit(char *line, uint64_t *start, uint64_t *size, char **name)
+{
+    char *end;
+    line[strcspn(line, "\n")] = '\0';
+    *start = strtoull(line, &end, 16);
+    if (end == line || *end != ' ')
+        return false;
+    char *at = end + 1;
+    *size = strtoull(at, &end, 16);
+    if (end == at || *end != ' ' || *size == 0 || *size > UINT64_MAX - *start)
+        return false;
+    *name = end + 1;
+    return **name != '\0';
+}
+
+/* Code is replaced: of functions that overlap, the last one in the file counts. */
+static bool settle_last(struct lode_array *ranges)
+{
+    struct hpcstruct_range *items = ranges->items;
+    uint64_t dropped;
+    for (size_t i = 0, j = ranges->count; i + 1 < j; i++) {
+        struct hpcstruct_range swapped = items[i];
+        items[i] = items[--j];
+        items[j] = swapped;
+    }
+    return lode_hpcstruct_settle(ranges, &dropped);
+}
+
+static FILE *open_jit_map(const struct perf_source *source, int32_t pid)
+{
+    char name[64];
+    FILE *file = NULL;
+    snprintf(name, sizeof name, "perf-%d.map", pid);
+    if (source->folder.directory >= 0)
+        file = open_text(source->folder.directory, name, &source->owner);
+    if (file || source->base.input->options->foreign)
+        return file;
+    snprintf(name, sizeof name, "/tmp/perf-%d.map", pid);
+    return open_text(AT_FDCWD, name, &source->owner);
+}
+
+lode_status lode_perf_read_jit_map(const struct perf_source *source, int32_t pid, struct perf_answer *answer,
+                                   lode_error *error)
+{
+    FILE *file = open_jit_map(source, pid);
+    char line[LINE_MOST], *name;
+    uint64_t start, size;
+    bool done = true;
+    if (file == NULL)
+        return LODE_END;
+    for (unsigned i = 0; i < LINES_MOST && done && fgets(line, sizeof line, file); i++) {
+        if (!parse_jit(line, &start, &size, &name))
+            continue;
+        clean(name);
+        done = lode_perf_answer_add(answer, name, start, start + size);
+    }
+    fclose(file);
+    LODE_TRY_ALLOC(done && settle_last(&answer->code.ranges), error);
+    return LODE_OK;
+}
+
+/* ---- the kernel ---- */
+
+/* The build id of the kernel that runs, from its ELF notes; its size, or 0. */
+static size_t running_id(uint8_t id[PERF_BUILD_ID])
+{
+    enum {
+        NT_BUILD_ID = 3
+    };
+    uint8_t notes[NOTES_MOST];
+    int fd = open("/sys/kernel/notes", O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd < 0 ? -1 : read(fd, notes, sizeof notes);
+    if (fd >= 0)
+        close(fd);
+    for (size_t at = 0; size > 0 && at + 12 <= (size_t)size;) {
+        uint32_t fields[3]; /* sizes of name and content, and the type */
+        memcpy(fields, notes + at, sizeof fields);
+        size_t content = at + 12 + (fields[0] + 3u) / 4 * 4, end = content + (fields[1] + 3u) / 4 * 4;
+        if (fields[0] > NOTES_MOST || fields[1] > NOTES_MOST || end > (size_t)size)
+            return 0;
+        if (fields[2] == NT_BUILD_ID && fields[0] == 4 && memcmp(notes + at + 12, "GNU", 4) == 0 &&
+            fields[1] <= PERF_BUILD_ID) {
+            memcpy(id, notes + content, fields[1]);
+            return fields[1];
+        }
+        at = end;
+    }
+    return 0;
+}
+
+/* By build id or, if none was recorded, by the names of the host and of the release. */
+static bool is_running(const struct perf_store *store, const struct perf_module *module)
+{
+    uint8_t id[PERF_BUILD_ID];
+    struct utsname here;
+    if (module->id.size > 0) {
+        size_t size = running_id(id);
+        return size == module->id.size && memcmp(id, module->id.bytes, size) == 0;
+    }
+    return uname(&here) == 0 && store->release && store->host && strcmp(here.release, store->release) == 0 &&
+           strcmp(here.nodename, store->host) == 0;
+}
+
+struct symbol {
+    uint64_t address;
+    uint32_t name;
+};
+
+LODE_COMPARE_BY_2(compare_symbols, struct symbol, address, name);
+
+/* "ffffffff81000000 T name": functions, and the address of the symbol that the recording names. */
+static bool take_symbol(char *line, const char *wanted, uint64_t *mark, struct lode_array *symbols,
+                        struct lode_strings *names)
+{
+    char *end, *name, *module;
+    uint64_t address = strtoull(line, &end, 16);
+    if (end == line || *end != ' ' || end[1] == '\0' || end[2] != ' ' || address == 0)
+        return true;
+    char type = end[1];
+    name = end + 3;
+    name[strcspn(name, "\n")] = '\0';
+    module = strchr(name, '\t');
+    if (module)
+        return true; /* of a module, which has its own mapping */
+    if (strcmp(name, wanted) == 0)
+        *mark = address;
+    if (strchr("tTwW", type) == NULL)
+        return true;
+    clean(name);
+    struct symbol *slot = lode_array_push(symbols);
+    if (slot == NULL)
+        return false;
+    slot->address = address;
+    return lode_strings_put(names, name, &slot->name);
+}
+
+/* From addresses to offsets in the mapping; the kernel may be elsewhere since it was recorded. */
+static bool add_symbols(const struct perf_replay *replay, struct lode_array *symbols,
+                        const struct lode_strings *names, uint64_t mark, struct perf_answer *answer)
+{
+    struct symbol *items = symbols->items;
+    uint64_t moved = replay->kernel_mark - replay->kernel_start - mark;
+    bool done = true;
+    if (symbols->count > 1)
+        qsort(items, symbols->count, sizeof *items, compare_symbols);
+    for (size_t i = 0; i < symbols->count && done; i++) {
+        bool is_last = i + 1 == symbols->count;
+        if (items[i].address < mark || (!is_last && items[i + 1].address == items[i].address))
+            continue;
+        uint64_t start = items[i].address + moved;
+        uint64_t end = is_last ? start + LINE_MOST : items[i + 1].address + moved;
+        done = lode_perf_answer_add(answer, lode_strings_at(names, items[i].name), start, end);
+    }
+    return done;
+}
+
+lode_status lode_perf_read_kernel(const struct perf_source *source, const struct perf_module *module,
+                                  struct perf_answer *answer, lode_error *error)
+{
+    const struct perf_replay *replay = &source->replay;
+    const char *wanted = lode_strings_at(&source->store.strings, replay->kernel_symbol);
+    struct lode_array symbols;
+    struct lode_strings names;
+    char line[LINE_MOST];
+    uint64_t mark = 0;
+    bool done = true;
+    FILE *file = !source->base.input->options->foreign && wanted && is_running(&source->store, module)
+                     ? open_text(AT_FDCWD, "/proc/kallsyms", NULL)
+                     : NULL;
+    if (file == NULL)
+        return LODE_END;
+    lode_array_init(&symbols, sizeof(struct symbol), LINES_MOST);
+    lode_strings_init(&names);
+    while (done && fgets(line, sizeof line, file))
+        done = take_symbol(line, wanted, &mark, &symbols, &names);
+    fclose(file);
+    if (mark > 0)
+        done = done && add_symbols(replay, &symbols, &names, mark, answer);
+    lode_array_free(&symbols);
+    lode_strings_free(&names);
+    LODE_TRY_ALLOC(done, error);
+    return mark > 0 ? LODE_OK : LODE_END;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names for addresses of a module, made by hand: ranges that have a function each. */
+#ifndef LODE_FORMAT_PERF_ANSWER_H
+#define LODE_FORMAT_PERF_ANSWER_H
+
+#include "format/perf/source/source.h"
+
+struct perf_answer {
+    struct hpcstruct_module code;
+    struct lode_strings strings;
+};
+
+void lode_perf_answer_init(struct perf_answer *answer);
+void lode_perf_answer_free(struct perf_answer *answer);
+/* A function from `start` to `end`, in units of the question's offsets. False if out of memory. */
+bool lode_perf_answer_add(struct perf_answer *answer, const char *name, uint64_t start, uint64_t end);
+
+/* Names of code that a compiler made at run time, from perf-PID.map. LODE_END: there is no such file. */
+lode_status lode_perf_read_jit_map(const struct perf_source *source, int32_t pid, struct perf_answer *answer,
+                                   lode_error *error);
+/* Functions of the kernel, if it is the one that runs here. LODE_END: it is not, or is not told. */
+lode_status lode_perf_read_kernel(const struct perf_source *source, const struct perf_module *module,
+                                  struct perf_answer *answer, lode_error *error);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The samples of a recording, read in pieces by several workers: each has a tree of addresses, sums
+ * by thread, event and node, and a spool with what threads did when. Nothing grows with samples but
+ * the spool. Results do not depend on who read what.
+ */
+#ifndef LODE_FORMAT_PERF_COLLECT_H
+#define LODE_FORMAT_PERF_COLLECT_H
+
+#include "base/io/spool.h"
+#include "format/hpcrun/read/raw.h"
+#include "format/perf/read/replay.h"
+#include "format/perf/read/sample.h"
+#include "model/wide.h"
+
+/* A thread as samples name it. */
+struct perf_who {
+    int32_t pid, tid;
+    uint32_t thread; /* of the replay; LODE_NONE: no record tells of it */
+};
+
+struct perf_lane {
+    uint32_t who, event;
+};
+
+/* Sums of a lane at a node. */
+struct perf_row {
+    uint32_t lane, node;
+    uint64_t count;
+    lode_wide sum;
+};
+
+/* What a thread did at a time. */
+struct perf_instant {
+    uint64_t time;
+    uint32_t who;
+    uint32_t node; /* and PERF_INSTANT_... */
+};
+
+#define PERF_INSTANT_OUT  (UINT32_C(1) << 30) /* it leaves its processor, at the node or, if 0, anywhere */
+#define PERF_INSTANT_IN   (UINT32_C(1) << 31) /* it gets one */
+#define PERF_INSTANT_NODE (PERF_INSTANT_OUT - 1)
+
+/* Instants of one thread in one piece, in order of time. */
+struct perf_run {
+    uint64_t first, last; /* times */
+    uint64_t at;    /* in the spool */
+    uint64_t piece;
+    uint32_t count, who, worker;
+};
+
+/* What was found in samples. */
+struct perf_counts {
+    uint64_t samples, untimed, bad, bad_offset, rest, unknown_ids, marks, cut, stacks, falls;
+    uint32_t bad_part; /* of the first bad one in the recording */
+    uint64_t bad_order;
+};
+
+/* What is known of a thread since it was last looked at. */
+struct perf_known {
+    struct perf_moment moment;
+    uint32_t who, entry; /* the entry's node */
+    uint32_t lane, event; /* of the last sample */
+};
+
+struct perf_frame {
+    uint64_t address;
+    uint32_t root; /* of the mappings that it is in; 0: none */
+};
+
+/* A sample as it is seen, its frames from the outermost one on: for tests. */
+struct perf_seen {
+    const struct perf_sample *sample;
+    const struct perf_moment *moment;
+    const struct perf_frame *frames;
+    uint32_t count, event;
+    uint64_t period;
+};
+typedef void (*perf_seen_fn)(void *user, const struct perf_seen *seen);
+
+struct perf_worker {
+    const struct perf_replay *replay;
+    const struct perf_store *store;
+    struct hpcrun_raw raw;
+    struct lode_interner whos, lanes; /* struct perf_who, struct perf_lane */
+    struct lode_map row_of;           /* from lane and node */
+    struct lode_array rows;           /* struct perf_row */
+    struct perf_sites *sites;
+    struct perf_path *paths[2]; /* of the last sample and of this one */
+    struct lode_map known_of;   /* from a thread id */
+    struct lode_array known;    /* struct perf_known */
+    struct lode_interner counters; /* ids and threads */
+    struct lode_array totals;      /* uint64_t: the last value of each */
+    struct lode_array instants;    /* struct perf_instant: of the piece */
+    struct lode_array runs;        /* struct perf_run */
+    struct lode_spool spool;       /* struct perf_instant */
+    bool has_spool;
+    unsigned number;
+    struct perf_counts counts;
+    uint32_t trace_event; /* whose samples make trace lines; LODE_NONE: none */
+    perf_seen_fn show;    /* may be NULL */
+    void *user;
+};
+
+/* Which event trace lines are made of; LODE_NONE: none has times. */
+uint32_t lode_perf_trace_event(const struct perf_store *store);
+/* Whether counters must be read in order: then there is one worker. */
+bool lode_perf_is_serial(const struct perf_store *store);
+
+/* `scratch` is a directory for the spool; -1: without trace lines. Close it in every case. */
+lode_status lode_perf_worker_open(struct perf_worker *worker, const struct perf_replay *replay,
+                                  unsigned number, int scratch, lode_error *error);
+void lode_perf_worker_close(struct perf_worker *worker);
+lode_status lode_perf_collect(struct perf_worker *worker, uint64_t piece, lode_error *error);
+
+/* Adds the counts of a worker to others. */
+void lode_perf_counts_add(struct perf_counts *to, const struct perf_counts *from);
+/* Reports what was found in samples. */
+lode_status lode_perf_report_counts(struct perf_store *store, const struct perf_counts *counts);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A recording as a database in memory. Values are there when it is open; trace lines are made from
+ * the spooled instants when the first one is asked for.
+ */
+#include "base/pool.h"
+#include "format/perf/source/source.h"
+#include "format/symbols.h"
+#include "model/import/analysed.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct opened {
+    struct lode_memory_owner owner; /* must be first */
+    struct perf_source *source;
+    lode_build_options options;
+    struct lode_measured_input input;
+    struct lode_comm comm;
+    struct lode_report report, model;
+
+    pthread_mutex_t lock;
+    lode_status state; /* of trace lines; LODE_ABSENT: not made yet */
+    struct lode_spool spool;
+    uint64_t *starts; /* by line, in samples; one more ends the last */
+    unsigned char *samples;
+    size_t size; /* mapped */
+};
+
+/* ---- temporary files ---- */
+
+/* A private directory, which is gone when it is closed: what is created in it has no name. */
+static int open_scratch(lode_error *error)
+{
+    const char *parent = getenv("TMPDIR");
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/lode-XXXXXX", parent && parent[0] ? parent : P_tmpdir);
+    int fd = -1;
+    if (length > 0 && length < PATH_MAX && mkdtemp(path))
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        (void)lode_fail_errno(error, path, "no temporary directory can be made");
+    return fd;
+}
+
+static void close_scratch(int fd)
+{
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    if (length > 0)
+        (void)!rmdir(path);
+    close(fd);
+}
+
+/* ---- trace lines ---- */
+
+/* The samples of a line, with ids of contexts. */
+static lode_status write_line(struct opened *self, uint32_t line, lode_error *error)
+{
+    struct lode_profile_source *source = &self->source->base.base.base;
+    lode_trace_line part;
+    lode_status status;
+    while ((status = source->ops->samples(source, 0, line, &part, error)) == LODE_OK) {
+        LODE_TRY(lode_spool_write(&self->spool, part.samples, (size_t)part.sample_count * TRACE_SAMPLE_SIZE,
+                                  error));
+        self->starts[line + 1] += part.sample_count;
+    }
+    return status == LODE_END ? LODE_OK : status;
+}
+
+static lode_status write_lines(struct opened *self, lode_error *error)
+{
+    struct perf_source *source = self->source;
+    struct lode_profile_source *base = &source->base.base.base;
+    uint32_t count = source->base.entry_count;
+    self->starts = calloc((size_t)count + 2, sizeof *self->starts);
+    LODE_TRY_ALLOC(self->starts, error);
+    if (!source->has_lines)
+        LODE_TRY(lode_perf_lines(source, error));
+    LODE_TRY(lode_spool_flush(&source->base.workers[0].samples, error));
+    LODE_TRY(base->ops->begin_samples(base, error));
+    for (uint32_t i = 0; i < count; i++) {
+        self->starts[i + 1] = self->starts[i];
+        LODE_TRY(write_line(self, i, error));
+    }
+    LODE_TRY(lode_spool_flush(&self->spool, error));
+    self->size = (size_t)self->spool.size;
+    if (self->size == 0)
+        return LODE_OK;
+    void *bytes = mmap(NULL, self->size, PROT_READ, MAP_SHARED, self->spool.fd, 0);
+    if (bytes == MAP_FAILED)
+        return lode_fail_errno(error, NULL, "trace lines cannot be mapped");
+    self->samples = bytes;
+    return LODE_OK;
+}
+
+static lode_status make_lines(struct opened *self, lode_error *error)
+{
+    int scratch = open_scratch(error);
+    if (scratch < 0)
+        return LODE_ERR_IO;
+    lode_status status = lode_spool_open(&self->spool, scratch, "lines", error);
+    if (status == LODE_OK)
+        status = write_lines(self, error);
+    close_scratch(scratch);
+    return status;
+}
+
+static lode_status get_line(struct lode_memory_owner *owner, uint32_t index, lode_trace_line *out,
+                            lode_error *error)
+{
+    struct opened *self = (struct opened *)(void *)owner;
+    pthread_mutex_lock(&self->lock);
+    if (self->state == LODE_ABSENT)
+        self->state = make_lines(self, error);
+    else if (self->state != LODE_OK)
+        lode_describe(error, self->state, NULL, LODE_NO_OFFSET, "trace lines could not be made");
+    lode_status status = self->state;
+    pthread_mutex_unlock(&self->lock);
+    LODE_TRY(status);
+    *out = (lode_trace_line){.profile = index + 1,
+                             .sample_count = self->starts[index + 1] - self->starts[index],
+                             .samples = self->samples + self->starts[index] * TRACE_SAMPLE_SIZE,
+                             .layout = LODE_LAYOUT_LITTLE};
+    return LODE_OK;
+}
+
+/* ---- opening ---- */
+
+static void close_opened(struct lode_memory_owner *owner)
+{
+    struct opened *self = (struct opened *)(void *)owner;
+    if (self->samples)
+        munmap(self->samples, self->size);
+    lode_spool_close(&self->spool);
+    free(self->starts);
+    if (self->source)
+        lode_hpcrun_source_close(&self->source->base.base);
+    lode_report_close(&self->report);
+    lode_report_close(&self->model);
+    pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+/* Findings are kept: whatever can be read is read. */
+static lode_status begin(struct opened **out, lode_error *error)
+{
+    struct opened *self = calloc(1, sizeof *self);
+    if (self == NULL || pthread_mutex_init(&self->lock, NULL) != 0) {
+        free(self);
+        return lode_fail_memory(error);
+    }
+    *out = self;
+    *self = (struct opened){.owner = {.close = close_opened},
+                            .options = LODE_BUILD_OPTIONS_INIT,
+                            .comm = LODE_COMM_SELF,
+                            .lock = self->lock,
+                            .state = LODE_ABSENT,
+                            .spool = LODE_SPOOL_INIT};
+    self->options.no_sources = 1;
+    self->options.symbols_program = lode_symbols_program();
+    self->input = (struct lode_measured_input){
+        .options = &self->options, .comm = &self->comm, .threads = lode_pool_processors()};
+    LODE_TRY(lode_report_open(&self->model, lode_perf_rules, PERF_RULE_COUNT, UINT64_MAX, NULL, NULL, error));
+    return lode_report_keep(&self->report, &self->model, error);
+}
+
+static lode_status analyse(struct opened *self, lode_database **out, lode_error *error)
+{
+    struct perf_source *source = self->source;
+    int scratch = open_scratch(error);
+    if (scratch < 0)
+        return LODE_ERR_IO;
+    source->puts_off = true;
+    if (source->base.base.has_traces)
+        self->owner.trace_line = get_line;
+    struct lode_analysed about = {.format = "perf",
+                                  .file = perf_part_at(&source->store, 0)->name,
+                                  .size = source->store.bytes,
+                                  .scratch = scratch,
+                                  .threads = self->input.threads,
+                                  .owner = &self->owner};
+    self->owner.trace_bytes = source->store.bytes;
+    lode_status status = lode_analysed_open(out, &source->base.base.base, &about, error);
+    close_scratch(scratch);
+    if (status != LODE_OK)
+        return status;
+    status = lode_database_keep_findings(*out, &self->report, error);
+    if (status != LODE_OK)
+        lode_database_close(*out);
+    return status;
+}
+
+lode_status lode_perf_open_database(lode_database **out, const struct lode_folder *folder, lode_error *error)
+{
+    struct opened *self = NULL;
+    lode_database *db = NULL;
+    lode_status status = begin(&self, error);
+    if (status == LODE_OK)
+        status = lode_perf_source_open(&self->source, folder, &self->input, &self->report, error);
+    if (status != LODE_OK) {
+        if (self)
+            close_opened(&self->owner);
+        return status;
+    }
+    status = analyse(self, &db, error);
+    if (status == LODE_OK)
+        *out = db;
+    return status;
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "format/perf/source/source.h"
+
+#include "base/compare.h"
+#include "base/progress.h"
+#include "format/perf/source/path.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    KIND_RANK = 2,
+    KIND_THREAD = 3,
+    METRIC_NAME = 256
+};
+
+/* ---- reading ---- */
+
+struct reading {
+    struct perf_source *source;
+    struct lode_progress progress;
+};
+
+static lode_status read_piece(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    struct reading *self = context;
+    return lode_perf_collect(&self->source->workers[worker], item, error);
+}
+
+static lode_status count_piece(void *context, uint64_t item, lode_error *error)
+{
+    struct reading *self = context;
+    const struct perf_piece *piece = LODE_ARRAY_AT(&self->source->store.pieces, struct perf_piece, item);
+    return lode_progress_add(&self->progress, piece->end - piece->begin, error);
+}
+
+/* Each piece becomes sums and a spool of instants. */
+static lode_status read_pieces(struct perf_source *source, int scratch, lode_error *error)
+{
+    const struct lode_measured_input *input = source->base.input;
+    const lode_build_options *options = input->options;
+    struct reading self = {.source = source,
+                           .progress = {.report = options->on_progress,
+                                        .user = options->user,
+                                        .phase = "reading",
+                                        .total = source->store.bytes}};
+    struct lode_job job = {.items = source->store.pieces.count,
+                           .work = read_piece,
+                           .finish = count_piece,
+                           .context = &self,
+                           .pool = options->pool};
+    unsigned threads =
+        lode_perf_is_serial(&source->store) ? 1 : lode_pool_threads(input->threads, job.items);
+    bool needs_spool = source->base.base.has_traces || source->has_switches;
+    source->workers = calloc(threads, sizeof *source->workers);
+    LODE_TRY_ALLOC(source->workers, error);
+    for (unsigned i = 0; i < threads; i++) {
+        source->worker_count++;
+        LODE_TRY(lode_perf_worker_open(&source->workers[i], &source->replay, i, needs_spool ? scratch : -1,
+                                       error));
+    }
+    LODE_TRY(lode_pool_run(threads, &job, error));
+    for (unsigned i = 0; i < threads; i++) {
+        struct perf_worker *worker = &source->workers[i];
+        if (worker->has_spool)
+            LODE_TRY(lode_spool_flush(&worker->spool, error));
+        lode_perf_counts_add(&source->counts, &worker->counts);
+        source->base.base.counts.spooled_samples += worker->spool.size;
+        source->base.base.counts.worker_contexts += worker->raw.tree.count;
+    }
+    source->base.base.counts.bytes = source->store.bytes;
+    return lode_perf_report_counts(&source->store, &source->counts);
+}
+
+/* ---- merging ---- */
+
+/* All trees become one, that of the first worker, and so do the threads. */
+static lode_status merge_workers(struct perf_source *source, lode_error *error)
+{
+    struct hpcrun_raw *raw = &source->base.workers[0].raw;
+    source->nodes = calloc(source->worker_count, sizeof *source->nodes);
+    source->who_of = calloc(source->worker_count, sizeof *source->who_of);
+    LODE_TRY_ALLOC(source->nodes && source->who_of, error);
+    for (unsigned w = 0; w < source->worker_count; w++) {
+        struct perf_worker *worker = &source->workers[w];
+        source->nodes[w] = calloc((size_t)worker->raw.tree.count + 1, sizeof **source->nodes);
+        source->who_of[w] = calloc(worker->whos.items.count + 1, sizeof **source->who_of);
+        LODE_TRY_ALLOC(source->nodes[w] && source->who_of[w], error);
+        LODE_TRY_ALLOC(lode_hpcrun_raw_merge(raw, &worker->raw, source->nodes[w], NULL), error);
+        lode_hpcrun_raw_free(&worker->raw);
+        worker->raw = (struct hpcrun_raw){0};
+        for (size_t i = 0; i < worker->whos.items.count; i++) {
+            source->who_of[w][i] =
+                lode_interner_add(&source->whos, LODE_ARRAY_AT(&worker->whos.items, struct perf_who, i), NULL);
+            LODE_TRY_ALLOC(source->who_of[w][i] != LODE_NO_NUMBER, error);
+        }
+    }
+    return LODE_OK;
+}
+
+/* ---- profiles ---- */
+
+static int compare_profiles(const void *left, const void *right)
+{
+    const struct perf_profile *a = left, *b = right;
+    int order = LODE_COMPARE(a->who.pid, b->who.pid);
+    order = order ? order : LODE_COMPARE(a->leader, b->leader);
+    order = order ? order : LODE_COMPARE(a->who.tid, b->who.tid);
+    return order ? order : LODE_COMPARE(a->who.thread, b->who.thread);
+}
+
+/* A process is a rank, by its id; its threads are numbered in it. */
+static lode_status name_profiles(struct perf_source *source, lode_error *error)
+{
+    struct hpcrun_source *base = &source->base;
+    uint32_t rank = 0, thread = 0;
+    for (uint32_t i = 0; i < base->entry_count; i++) {
+        const struct perf_profile *profile = &source->profiles[i], *last = i > 0 ? profile - 1 : NULL;
+        bool is_new = last && (last->who.pid != profile->who.pid || last->leader != profile->leader);
+        lode_id *ids = lode_arena_alloc(&base->arena, 2, sizeof *ids);
+        LODE_TRY_ALLOC(ids, error);
+        rank += is_new;
+        thread = i == 0 || is_new ? 0 : thread + 1;
+        ids[0] = (lode_id){KIND_RANK, LODE_ID_PHYSICAL, rank, (uint32_t)profile->who.pid};
+        ids[1] = (lode_id){KIND_THREAD, LODE_ID_PHYSICAL, thread, (uint32_t)profile->who.tid};
+        base->entries[i] = (struct hpcrun_entry){.name = "", .id_count = 2, .ids = ids};
+        base->item_of[i] = i;
+        source->profile_of[profile->number] = i;
+    }
+    return LODE_OK;
+}
+
+/* Entry points of threads, by the node that costs are below. */
+static void find_entries(struct perf_source *source)
+{
+    for (unsigned w = 0; w < source->worker_count; w++) {
+        const struct perf_worker *worker = &source->workers[w];
+        for (size_t i = 0; i < worker->known.count; i++) {
+            const struct perf_known *known = LODE_ARRAY_AT(&worker->known, struct perf_known, i);
+            uint32_t profile = source->profile_of[source->who_of[w][known->who]];
+            uint32_t node = source->nodes[w][known->entry];
+            if (source->entry_of[profile] == 0 || node < source->entry_of[profile])
+                source->entry_of[profile] = node;
+        }
+    }
+}
+
+static lode_status make_profiles(struct perf_source *source, lode_error *error)
+{
+    struct hpcrun_source *base = &source->base;
+    uint32_t count = (uint32_t)source->whos.items.count;
+    source->profiles = calloc((size_t)count + 1, sizeof *source->profiles);
+    source->profile_of = calloc((size_t)count + 1, sizeof *source->profile_of);
+    source->entry_of = calloc((size_t)count + 1, sizeof *source->entry_of);
+    base->entries = calloc((size_t)count + 1, sizeof *base->entries);
+    base->reads = calloc((size_t)count + 1, sizeof *base->reads);
+    base->item_of = calloc((size_t)count + 1, sizeof *base->item_of);
+    LODE_TRY_ALLOC(source->profiles && source->profile_of && source->entry_of && base->entries &&
+                       base->reads && base->item_of,
+                   error);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct perf_who *who = LODE_ARRAY_AT(&source->whos.items, struct perf_who, i);
+        uint32_t leader =
+            who->thread == LODE_NONE ? LODE_NONE : perf_thread_at(&source->replay, who->thread)->leader;
+        source->profiles[i] = (struct perf_profile){*who, leader, i};
+    }
+    if (count > 1)
+        qsort(source->profiles, count, sizeof *source->profiles, compare_profiles);
+    base->entry_count = base->share = count;
+    base->base.base.count = count;
+    LODE_TRY(name_profiles(source, error));
+    find_entries(source);
+    return LODE_OK;
+}
+
+/* ---- metrics ---- */
+
+static lode_status add_metric(struct perf_source *source, const char *name, uint32_t position, uint32_t *out,
+                              lode_error *error)
+{
+    struct hpcrun_raw *raw = &source->base.workers[0].raw;
+    struct hpcrun_raw_metric metric = {.name = name,
+                                       .description = "",
+                                       .format = "",
+                                       .formula = "",
+                                       .origin = {0, position},
+                                       .show = 1,
+                                       .percent = 1};
+    char other[METRIC_NAME + 16];
+    size_t before = raw->metrics.count;
+    *out = lode_hpcrun_raw_metric(raw, &metric);
+    /* Two events may have one name. */
+    for (unsigned i = 2; *out != LODE_NO_NUMBER && raw->metrics.count == before; i++) {
+        snprintf(other, sizeof other, "%s #%u", name, i);
+        metric.name = other;
+        *out = lode_hpcrun_raw_metric(raw, &metric);
+    }
+    LODE_TRY_ALLOC(*out != LODE_NO_NUMBER, error);
+    return LODE_OK;
+}
+
+/* Per event, the sum of its periods and the number of its samples. */
+static lode_status add_metrics(struct perf_source *source, lode_error *error)
+{
+    size_t count = source->store.events.count;
+    source->metrics = calloc(2 * count + 2, sizeof *source->metrics);
+    LODE_TRY_ALLOC(source->metrics, error);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct perf_event *event = perf_event_at(&source->store, i);
+        char buffer[PERF_EVENT_NAME], name[METRIC_NAME];
+        const char *words = lode_perf_event_name(event, buffer);
+        if (event->is_dummy)
+            continue;
+        snprintf(name, sizeof name, "%.200s%s", words, lode_perf_event_is_time(event) ? " (sec)" : "");
+        LODE_TRY(add_metric(source, name, 2 * i, &source->metrics[2 * (size_t)i], error));
+        snprintf(name, sizeof name, "%.200s:samples", words);
+        LODE_TRY(add_metric(source, name, 2 * i + 1, &source->metrics[2 * (size_t)i + 1], error));
+    }
+    return source->has_switches
+               ? add_metric(source, "off-CPU (sec)", (uint32_t)(2 * count), &source->off_metric, error)
+               : LODE_OK;
+}
+
+/* ---- costs ---- */
+
+static int compare_costs(const void *left, const void *right)
+{
+    const struct perf_cost *a = left, *b = right;
+    int order = LODE_COMPARE(a->profile, b->profile);
+    order = order ? order : LODE_COMPARE(a->node, b->node);
+    return order ? order : LODE_COMPARE(a->event, b->event);
+}
+
+static lode_status list_costs(struct perf_source *source, lode_error *error)
+{
+    for (unsigned w = 0; w < source->worker_count; w++) {
+        const struct perf_worker *worker = &source->workers[w];
+        for (size_t i = 0; i < worker->rows.count; i++) {
+            const struct perf_row *row = LODE_ARRAY_AT(&worker->rows, struct perf_row, i);
+            const struct perf_lane *lane = LODE_ARRAY_AT(&worker->lanes.items, struct perf_lane, row->lane);
+            struct perf_cost *cost = lode_array_push(&source->costs);
+            LODE_TRY_ALLOC(cost, error);
+            *cost = (struct perf_cost){.profile = source->profile_of[source->who_of[w][lane->who]],
+                                       .node = source->nodes[w][row->node],
+                                       .event = lane->event,
+                                       .count = row->count,
+                                       .sum = row->sum};
+        }
+    }
+    return LODE_OK;
+}
+
+static lode_status put_row(struct perf_source *source, const struct perf_cost *cost, uint32_t metric,
+                           double value, lode_error *error)
+{
+    struct hpcrun_row row = {.value = value, .node = cost->node, .metric = metric};
+    source->base.reads[cost->profile].row_count++;
+    return lode_spool_write(&source->base.workers[0].rows, &row, sizeof row, error);
+}
+
+static lode_status put_cost(struct perf_source *source, const struct perf_cost *cost, lode_error *error)
+{
+    enum {
+        SECOND = 1000000000
+    };
+    if (cost->event == PERF_COST_OFF)
+        return put_row(source, cost, source->off_metric, (double)cost->sum / SECOND, error);
+    const struct perf_event *event = perf_event_at(&source->store, cost->event);
+    if (event->is_dummy)
+        return LODE_OK;
+    double sum = (double)cost->sum / (lode_perf_event_is_time(event) ? SECOND : 1);
+    LODE_TRY(put_row(source, cost, source->metrics[2 * (size_t)cost->event], sum, error));
+    return put_row(source, cost, source->metrics[2 * (size_t)cost->event + 1], (double)cost->count, error);
+}
+
+/* Costs of several workers at one place are added up exactly, then written by profile. */
+static lode_status put_costs(struct perf_source *source, lode_error *error)
+{
+    struct perf_cost *costs = source->costs.items;
+    size_t count = source->costs.count, i = 0;
+    uint64_t overflows = 0;
+    if (count > 1)
+        qsort(costs, count, sizeof *costs, compare_costs);
+    for (uint32_t profile = 0; profile < source->base.entry_count; profile++) {
+        source->base.reads[profile].rows_at = source->base.workers[0].rows.size;
+        while (i < count && costs[i].profile == profile) {
+            struct perf_cost sum = costs[i++];
+            for (; i < count && compare_costs(&sum, &costs[i]) == 0; i++) {
+                sum.count += costs[i].count;
+                lode_wide_add(&sum.sum, costs[i].sum, &overflows);
+            }
+            LODE_TRY(put_cost(source, &sum, error));
+        }
+    }
+    lode_array_free(&source->costs);
+    return LODE_OK;
+}
+
+/* ---- the source ---- */
+
+static const char *title_of(const struct perf_store *store)
+{
+    return store->command ? store->command : perf_part_at(store, 0)->name;
+}
+
+static lode_status name_all(struct perf_source *source, lode_error *error)
+{
+    static const char *const kinds[] = {"SUMMARY", "NODE", "RANK", "THREAD"};
+    struct hpcrun_raw *raw = &source->base.workers[0].raw;
+    struct hpcrun_origin origin = {0, 0};
+    bool done = lode_hpcrun_raw_title(raw, title_of(&source->store), origin);
+    for (unsigned i = 0; i < sizeof kinds / sizeof *kinds && done; i++)
+        done = lode_hpcrun_raw_kind(raw, i, kinds[i], origin);
+    LODE_TRY_ALLOC(done, error);
+    return add_metrics(source, error);
+}
+
+/* The earliest and the latest instant. */
+static void find_times(struct perf_source *source)
+{
+    struct hpcrun_worker *out = &source->base.workers[0];
+    for (unsigned w = 0; w < source->worker_count; w++)
+        for (size_t i = 0; i < source->workers[w].runs.count; i++) {
+            const struct perf_run *run = LODE_ARRAY_AT(&source->workers[w].runs, struct perf_run, i);
+            uint64_t first = lode_perf_wall_time(&source->store, run->first);
+            uint64_t last = lode_perf_wall_time(&source->store, run->last);
+            out->first = first < out->first ? first : out->first;
+            out->last = last > out->last ? last : out->last;
+        }
+}
+
+static lode_status read_all(struct hpcrun_source *base, int scratch, lode_error *error)
+{
+    struct perf_source *source = perf_source_of(base);
+    struct hpcrun_worker *out;
+    base->threads = 1;
+    LODE_TRY(lode_hpcrun_open_workers(base, scratch, error));
+    out = &base->workers[0];
+    LODE_TRY(read_pieces(source, scratch, error));
+    LODE_TRY(merge_workers(source, error));
+    LODE_TRY(make_profiles(source, error));
+    LODE_TRY(name_all(source, error));
+    LODE_TRY(list_costs(source, error));
+    find_times(source);
+    if (source->has_switches || (base->base.has_traces && !source->puts_off))
+        LODE_TRY(lode_perf_lines(source, error));
+    LODE_TRY(put_costs(source, error));
+    LODE_TRY(lode_spool_flush(&out->rows, error));
+    base->base.counts.records = out->records;
+    base->base.counts.spooled_rows = out->rows.size;
+    return lode_spool_flush(&out->samples, error);
+}
+
+static void close_workers(struct perf_source *source)
+{
+    for (unsigned i = 0; i < source->worker_count; i++) {
+        lode_perf_worker_close(&source->workers[i]);
+        if (source->nodes)
+            free(source->nodes[i]);
+        if (source->who_of)
+            free(source->who_of[i]);
+    }
+    free(source->workers);
+    free(source->nodes);
+    free(source->who_of);
+}
+
+static void close_all(struct hpcrun_source *base)
+{
+    struct perf_source *source = perf_source_of(base);
+    close_workers(source);
+    free(source->profiles);
+    free(source->profile_of);
+    free(source->entry_of);
+    free(source->metrics);
+    lode_array_free(&source->costs);
+    lode_interner_free(&source->whos);
+    lode_perf_replay_free(&source->replay);
+    lode_perf_free(&source->store);
+    if (source->is_open)
+        lode_folder_close(&source->folder);
+}
+
+static const struct hpcrun_reader reader = {
+    .read = read_all,
+    .ask = lode_perf_ask,
+    .close = close_all,
+};
+
+/* Switches of threads tell how long they did not run. */
+static bool has_switches(const struct perf_store *store)
+{
+    bool found = store->counts[PERF_SWITCH] + store->counts[PERF_SWITCH_CPU] > 0;
+    for (size_t i = 0; i < store->events.count; i++)
+        found |= perf_event_at(store, i)->is_switch;
+    return found;
+}
+
+/* Who may read the recording, and when it was written last. */
+static lode_status look(struct perf_source *source, lode_error *error)
+{
+    const char *name = perf_part_at(&source->store, 0)->name;
+    struct stat about = {.st_mode = S_IFREG | 0600};
+    int fd = source->folder.directory < 0 ? -1 : lode_folder_open_fd(&source->folder, name);
+    if (fd < 0)
+        return source->folder.directory < 0 ? LODE_OK : lode_fail_errno(error, name, "cannot open");
+    int status = fstat(fd, &about);
+    close(fd);
+    if (status != 0)
+        return lode_fail_errno(error, name, "cannot look at it");
+    source->base.base.access = lode_access_of(&about);
+    source->recorded = about.st_mtime;
+    source->owner = about.st_uid;
+    return LODE_OK;
+}
+
+static lode_status open_recording(struct perf_source *source, const struct lode_folder *folder,
+                                  lode_error *error)
+{
+    const lode_build_options *options = source->base.input->options;
+    LODE_TRY(lode_folder_copy(&source->folder, folder, &source->base.arena, error));
+    source->is_open = true;
+    LODE_TRY(lode_perf_read(&source->store, &source->replay, &source->folder));
+    LODE_TRY(look(source, error));
+    source->has_switches = has_switches(&source->store);
+    source->base.base.has_traces = options->trace != LODE_TRACE_NONE &&
+                                   (lode_perf_trace_event(&source->store) != LODE_NONE || source->has_switches);
+    return LODE_OK;
+}
+
+lode_status lode_perf_source_open(struct perf_source **out, const struct lode_folder *folder,
+                                  const struct lode_measured_input *input, struct lode_report *report,
+                                  lode_error *error)
+{
+    struct perf_source *source = calloc(1, sizeof *source);
+    LODE_TRY_ALLOC(source, error);
+    lode_hpcrun_source_init(&source->base, input, &reader);
+    *out = source;
+    source->base.report = report;
+    lode_perf_init(&source->store, report);
+    lode_perf_replay_init(&source->replay, &source->store);
+    lode_interner_init(&source->whos, sizeof(struct perf_who));
+    lode_array_init(&source->costs, sizeof(struct perf_cost), SIZE_MAX);
+    lode_status status = open_recording(source, folder, error);
+    return status == LODE_END ? lode_fail(error, LODE_ERR_CORRUPT, NULL, LODE_NO_OFFSET,
+                                          "nothing in it can be read; 'lode check' says why")
+                              : status;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A recording of perf as a source of analysed profiles. What is read from it, a tree of addresses,
+ * sums and samples, has the form in which hpcrun's measurements are analysed (hpcrun/source): from
+ * there on, the two are the same.
+ */
+#ifndef LODE_FORMAT_PERF_SOURCE_H
+#define LODE_FORMAT_PERF_SOURCE_H
+
+#include "format/hpcrun/source/source.h"
+#include "format/perf/source/collect.h"
+
+/* Sums of a profile at a node: of an event, or of the time that it did not run. */
+struct perf_cost {
+    uint32_t profile, node;
+    uint32_t event; /* PERF_COST_OFF: nanoseconds off the processor */
+    uint64_t count;
+    lode_wide sum;
+};
+
+#define PERF_COST_OFF UINT32_MAX
+
+/* A profile: a thread. */
+struct perf_profile {
+    struct perf_who who;
+    uint32_t leader; /* first thread of its process; LODE_NONE: unknown */
+    uint32_t number; /* of the thread among all, before they are sorted */
+};
+
+struct perf_source {
+    struct hpcrun_source base;
+    struct lode_folder folder;
+    bool is_open;
+    struct perf_store store;
+    struct perf_replay replay;
+    bool puts_off; /* trace lines are made later, if they are asked for */
+    bool has_lines;
+    struct perf_worker *workers;
+    unsigned worker_count;
+    struct perf_counts counts;
+
+    struct lode_interner whos;  /* struct perf_who, of all workers */
+    uint32_t **who_of, **nodes; /* by worker: its threads and nodes, as those of the source */
+    struct perf_profile *profiles;
+    uint32_t *profile_of;    /* by number in `whos` */
+    uint32_t *entry_of;      /* by profile: the node of its entry point; 0: unknown */
+    struct lode_array costs; /* struct perf_cost */
+    uint32_t *metrics;       /* by event: that of its periods; the next one is of its samples */
+    uint32_t off_metric;
+    time_t recorded; /* when the recording was written last, */
+    uid_t owner;     /* and whose it is */
+    bool has_switches;
+};
+
+static inline struct perf_source *perf_source_of(struct hpcrun_source *base)
+{
+    return (struct perf_source *)base;
+}
+
+/* Samples of all profiles in order of time, and how long they did not run. */
+lode_status lode_perf_lines(struct perf_source *source, lode_error *error);
+
+/* Answers questions about modules: files, the kernel, maps of JIT compilers. */
+lode_status lode_perf_ask(struct hpcrun_source *base, struct hpcrun_scopes *scopes,
+                          const struct hpcrun_asking *asking, lode_error *error);
+
+/* Reads a recording's facts. The report is of findings; both outlive the source. */
+lode_status lode_perf_source_open(struct perf_source **out, const struct lode_folder *folder,
+                                  const struct lode_measured_input *input, struct lode_report *report,
+                                  lode_error *error);
+
+/* ---- database.c ---- */
+
+/* Opens a recording as a database. */
+lode_status lode_perf_open_database(lode_database **out, const struct lode_folder *folder, lode_error *error);
+
+#endif

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where addresses are: of files through lode-symbols, which reads binaries for the library. A binary
+ * counts only if it is the one that was recorded: by its build id or, where none was recorded, by
+ * its inode and time.
+ */
+#include "base/text/count.h"
+#include "format/hpcrun/scopes/module_file.h"
+#include "format/perf/source/answer.h"
+#include <elf.h>
+#include <lode/name.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    SEGMENTS_MOST = 256
+};
+
+struct asking {
+    struct perf_source *source;
+    struct hpcrun_scopes *scopes;
+    const struct hpcrun_asking *all;
+    uint32_t number; /* of the question */
+    const struct perf_module *module;
+    lode_error *error;
+};
+
+static struct hpcrun_question *question_of(const struct asking *self)
+{
+    return LODE_ARRAY_AT(&self->scopes->questions, struct hpcrun_question, self->number);
+}
+
+static lode_status answer_with(const struct asking *self, const struct hpcstruct_module *code)
+{
+    struct hpcrun_answer answer = {.code = code};
+    return lode_hpcrun_answer(self->scopes, self->number, &answer, self->error);
+}
+
+/* ---- segments ---- */
+
+/* Which bytes of a file are at which addresses of the binary. */
+struct segment {
+    uint64_t offset, size, address;
+};
+
+/* The number of loaded segments; 0 if it is no such file. Numbers have this machine's byte order. */
+static size_t read_segments(int fd, struct segment segments[SEGMENTS_MOST])
+{
+    Elf64_Ehdr header;
+    Elf64_Phdr entry;
+    size_t count = 0;
+    uint16_t order = 1;
+    int own = *(const uint8_t *)&order == 1 ? ELFDATA2LSB : ELFDATA2MSB;
+    if (pread(fd, &header, sizeof header, 0) != sizeof header ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+        header.e_ident[EI_DATA] != own || header.e_phentsize != sizeof entry || header.e_phoff > INT64_MAX / 2)
+        return 0;
+    for (unsigned i = 0; i < header.e_phnum && i < SEGMENTS_MOST; i++) {
+        off_t at = (off_t)(header.e_phoff + i * sizeof entry);
+        if (pread(fd, &entry, sizeof entry, at) != sizeof entry)
+            return count;
+        if (entry.p_type == PT_LOAD)
+            segments[count++] = (struct segment){entry.p_offset, entry.p_filesz, entry.p_vaddr};
+    }
+    return count;
+}
+
+static bool find_address(const struct segment *segments, size_t count, uint64_t offset, uint64_t *out)
+{
+    for (size_t i = 0; i < count; i++)
+        if (offset >= segments[i].offset && offset - segments[i].offset < segments[i].size) {
+            *out = offset - segments[i].offset + segments[i].address;
+            return true;
+        }
+    return false;
+}
+
+/* An offset of the question, and its address in the binary. */
+struct place {
+    uint64_t address, offset;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    return a->address < b->address ? -1 : a->address > b->address;
+}
+
+/* ---- files ---- */
+
+/* Whether the file is the one that was mapped. */
+static bool is_recorded(const struct asking *self, const struct hpcrun_module_file *file,
+                        const struct binary_reply *reply)
+{
+    const struct perf_module *module = self->module;
+    struct stat about;
+    if (module->id.size > 0)
+        return reply->build_id_size >= module->id.size &&
+               memcmp(reply->build_id, module->id.bytes, module->id.size) == 0;
+    return fstat(file->fd, &about) == 0 && about.st_ino == module->inode &&
+           about.st_ctime <= self->source->recorded;
+}
+
+/* What is known of addresses becomes what is known of offsets. */
+static void move_ranges(struct lode_array *ranges, const struct place *places, size_t count)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < ranges->count; i++) {
+        struct hpcstruct_range *range = LODE_ARRAY_AT(ranges, struct hpcstruct_range, i);
+        while (at < count && places[at].address < range->start)
+            at++;
+        if (at < count)
+            *range = (struct hpcstruct_range){places[at].offset, places[at].offset + 1, range->scope};
+    }
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct hpcstruct_range *a = left, *b = right;
+    return a->start < b->start ? -1 : a->start > b->start;
+}
+
+static lode_status ask_places(const struct asking *self, struct binary_asking *asking, struct place *places,
+                              uint64_t *addresses, size_t count)
+{
+    struct binary_reply reply;
+    for (size_t i = 0; i < count; i++)
+        addresses[i] = places[i].address;
+    asking->request = (struct binary_request){.program = self->all->binaries.program,
+                                              .debug = -1,
+                                              .offsets = addresses,
+                                              .count = (uint32_t)count};
+    lode_status status = lode_hpcrun_ask_file(asking, &reply);
+    if (status == LODE_OK && !is_recorded(self, &asking->file, &reply))
+        status = LODE_END;
+    if (status == LODE_OK) {
+        struct lode_array *ranges = &reply.module.ranges;
+        move_ranges(ranges, places, count);
+        if (ranges->count > 1)
+            qsort(ranges->items, ranges->count, ranges->item_size, compare_ranges);
+        status = answer_with(self, &reply.module);
+    }
+    lode_binary_free(&reply);
+    return status;
+}
+
+/* LODE_END: it is another binary, or none. */
+static lode_status ask_open(const struct asking *self, struct binary_asking *asking)
+{
+    const struct hpcrun_question *question = question_of(self);
+    struct segment segments[SEGMENTS_MOST];
+    size_t segment_count = read_segments(asking->file.fd, segments), count = 0;
+    struct place *places = calloc((size_t)question->count + 1, sizeof *places);
+    uint64_t *addresses = calloc((size_t)question->count + 1, sizeof *addresses);
+    lode_status status = places && addresses ? LODE_OK : lode_fail_memory(self->error);
+    for (uint32_t i = 0; i < question->count && status == LODE_OK; i++) {
+        places[count].offset = question->offsets[i];
+        count += find_address(segments, segment_count, question->offsets[i], &places[count].address);
+    }
+    if (status == LODE_OK && count > 1)
+        qsort(places, count, sizeof *places, compare_places);
+    if (status == LODE_OK)
+        status = count == 0 ? LODE_END : ask_places(self, asking, places, addresses, count);
+    free(places);
+    free(addresses);
+    return status;
+}
+
+static lode_status try_path(const struct asking *self, const char *path)
+{
+    struct binary_asking asking = {.all = self->all,
+                                   .path = question_of(self)->path,
+                                   .rule = PERF_RULE_BINARY_UNREAD,
+                                   .error = self->error};
+    if (!lode_module_file_find(&asking.file, self->all, path, NULL))
+        return LODE_END;
+    lode_status status = ask_open(self, &asking);
+    lode_module_file_close(&asking.file);
+    return status;
+}
+
+/* "…/.build-id/ab/cdef": then the rest. */
+static lode_status try_by_id(const struct asking *self, const char *root, const char *rest)
+{
+    const struct perf_build_id *id = &self->module->id;
+    char path[PATH_MAX], digits[2 * PERF_BUILD_ID + 2] = "";
+    size_t used = 0;
+    if (id->size < 2 || root[0] == '\0')
+        return LODE_END;
+    for (unsigned i = 0; i < id->size; i++)
+        used += (size_t)snprintf(digits + used, sizeof digits - used, "%02x%s", id->bytes[i], i == 0 ? "/" : "");
+    int length = snprintf(path, sizeof path, "%s/.build-id/%s%s", root, digits, rest);
+    return length < (int)sizeof path ? try_path(self, path) : LODE_END;
+}
+
+/* Where the binary was, then where perf and the distribution keep copies by build id. */
+static lode_status ask_file(const struct asking *self)
+{
+    const char *path = question_of(self)->path, *home = getenv("HOME");
+    char cache[PATH_MAX] = "";
+    if (self->all->binaries.program == NULL)
+        return LODE_END;
+    lode_status status = path[0] == '/' ? try_path(self, path) : LODE_END;
+    if (home && home[0] == '/' && strlen(home) < PATH_MAX - 16)
+        snprintf(cache, sizeof cache, "%s/.debug", home);
+    if (status == LODE_END)
+        status = try_by_id(self, cache, "/elf");
+    return status == LODE_END ? try_by_id(self, "/usr/lib/debug", ".debug") : status;
+}
+
+/* ---- other modules ---- */
+
+static lode_status ask_text(const struct asking *self)
+{
+    struct perf_answer answer;
+    const struct perf_module *module = self->module;
+    lode_status status = LODE_END;
+    lode_perf_answer_init(&answer);
+    if (module->kind == PERF_MODULE_JIT)
+        status = lode_perf_read_jit_map(self->source, module->pid, &answer, self->error);
+    else if (module->kind == PERF_MODULE_KERNEL)
+        status = lode_perf_read_kernel(self->source, module, &answer, self->error);
+    else if (module->kind == PERF_MODULE_SYMBOL)
+        status = lode_perf_answer_add(&answer, question_of(self)->path, 0, UINT64_MAX)
+                     ? LODE_OK
+                     : lode_fail_memory(self->error);
+    if (status == LODE_OK)
+        status = answer_with(self, &answer.code);
+    lode_perf_answer_free(&answer);
+    return status;
+}
+
+/* Addresses without a name are one function of their module: "[libc.so.6]". */
+static lode_status name_rest(const struct asking *self)
+{
+    const char *tail = lode_path_tail(question_of(self)->path);
+    struct perf_answer answer;
+    bool is_bracketed = tail[0] == '[';
+    char name[PATH_MAX];
+    snprintf(name, sizeof name, "%s%s%s", is_bracketed ? "" : "[", tail, is_bracketed ? "" : "]");
+    lode_perf_answer_init(&answer);
+    lode_status status = lode_perf_answer_add(&answer, name, 0, UINT64_MAX) ? answer_with(self, &answer.code)
+                                                                            : lode_fail_memory(self->error);
+    lode_perf_answer_free(&answer);
+    return status;
+}
+
+static uint32_t count_unnamed(const struct hpcrun_question *question)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < question->count; i++)
+        count += question->chains[i] == LODE_NO_NUMBER;
+    return count;
+}
+
+/* Says how many addresses have no name, and why. */
+static lode_status report_unnamed(const struct asking *self, bool is_answered)
+{
+    const struct hpcrun_question *question = question_of(self);
+    uint32_t count = count_unnamed(question);
+    static const char *const reasons[] = {
+        [PERF_MODULE_FILE] = "the binary is missing, or another one than when it was recorded",
+        [PERF_MODULE_KERNEL] = "the kernel's symbols are needed: /proc/kallsyms of the same kernel, as root",
+        [PERF_MODULE_KERNEL_MODULE] = "symbols of kernel modules are not read",
+        [PERF_MODULE_JIT] = "there is no perf-PID.map of the process",
+    };
+    const char *reason = is_answered || self->module->kind >= sizeof reasons / sizeof *reasons
+                             ? NULL
+                             : reasons[self->module->kind];
+    if (count == 0 || reason == NULL)
+        return LODE_OK;
+    return lode_report_add(self->all->report, PERF_RULE_BINARY, question->path, LODE_NO_OFFSET,
+                           "%s no name: %s", LODE_COUNTED(count, "address has", "addresses have"), reason);
+}
+
+lode_status lode_perf_ask(struct hpcrun_source *base, struct hpcrun_scopes *scopes,
+                          const struct hpcrun_asking *all, lode_error *error)
+{
+    struct perf_source *source = perf_source_of(base);
+    for (uint32_t i = 0; i < scopes->questions.count; i++) {
+        const struct hpcrun_question *question = LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i);
+        struct asking self = {.source = source, .scopes = scopes, .all = all, .number = i, .error = error};
+        if (question->count == 0 || question->key >= source->replay.modules.items.count)
+            continue;
+        self.module = perf_module_at(&source->replay, question->key);
+        lode_status status =
+            self.module->kind == PERF_MODULE_FILE ? ask_file(&self) : ask_text(&self);
+        if (status != LODE_END)
+            LODE_TRY(status);
+        LODE_TRY(report_unnamed(&self, status == LODE_OK));
+        LODE_TRY(name_rest(&self));
+    }
+    return LODE_OK;
+}
