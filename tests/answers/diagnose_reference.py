@@ -95,7 +95,7 @@ def paths(db):
 def metric_of(db):
     """The metric of CPU time, and whether it is in seconds."""
     with_total = [m for m in db.metrics if db.sum_id(m, "execution") and db.values(0, db.sum_id(m, "execution")).get(GLOBAL)]
-    for wanted in ("REALTIME (sec)", "CPUTIME (sec)", "trace time (sec)", "cycles", "perf::cpu-clock", "perf::task-clock"):
+    for wanted in ("REALTIME (sec)", "CPUTIME (sec)", "trace time (sec)", "cpu-clock (sec)", "cpu-clock:u (sec)", "task-clock (sec)", "task-clock:u (sec)", "cycles", "perf::cpu-clock", "perf::task-clock"):
         for metric in with_total:
             if metric["name"] == wanted:
                 return metric

@@ -298,6 +298,16 @@ static int is_event(const char *name)
            strcmp(name, "instructions") == 0;
 }
 
+/* Time that is sampled: a sample of a trace line is one of the metric. */
+static int is_sampled_time(const char *name)
+{
+    static const char *const beginnings[] = {"CPUTIME", "REALTIME", "cpu-clock", "task-clock"};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncasecmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+            return 1;
+    return 0;
+}
+
 /* What one sample stands for: by the traces, the period, or a guess at it; NaN: not known. */
 static double sample_cost(const side_run *run, const lode_cost *cost)
 {
@@ -305,7 +315,7 @@ static double sample_cost(const side_run *run, const lode_cost *cost)
     uint64_t samples = lode_cost_samples(cost);
     if (strcmp(name, "time (sec)") == 0 || side_is_counted(name))
         return 0;
-    int is_traced = strncasecmp(name, "CPUTIME", 7) == 0 || strncasecmp(name, "REALTIME", 8) == 0;
+    int is_traced = is_sampled_time(name);
     if (!samples && is_traced && !run->database.selection && !session_has_window(&run->database))
         samples = trace_samples(run->database.db);
     if (samples)

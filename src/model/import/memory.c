@@ -277,7 +277,8 @@ void lode_memory_database_measure(struct lode_memory_database *db)
     for (uint32_t i = 0; i < db->block_count; i++) {
         const lode_block *block = &db->blocks[i];
         uint64_t groups = block->group_count * block_group_stride(block);
-        profiles += groups + block->value_count * block_value_stride(block) + sizeof(lode_id);
+        profiles += groups + block->value_count * block_value_stride(block);
+        profiles += i > 0 ? db->tuples[i - 1].count * sizeof(lode_id) : 0;
         contexts += i > 0 ? block->value_count * (GROUP_SIZE + VALUE_SIZE) : 0;
     }
     db->base.parts[LODE_PART_PROFILE].size = profiles;

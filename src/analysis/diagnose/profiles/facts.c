@@ -53,6 +53,8 @@ void lode_diagnose_choose_metric(struct lode_diagnosis *d)
         bool is_seconds;
     } known[] = {{"REALTIME (sec)", true},   {"CPUTIME (sec)", true},
                  {"trace time (sec)", true}, /* of a slice by time */
+                 {"cpu-clock (sec)", true},  {"cpu-clock:u (sec)", true},
+                 {"task-clock (sec)", true}, {"task-clock:u (sec)", true},
                  {"cycles", false},          {"perf::cpu-clock", false},
                  {"perf::task-clock", false}};
     for (size_t i = 0; i < sizeof known / sizeof *known && d->run.metric == NULL; i++) {

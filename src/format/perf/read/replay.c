@@ -348,10 +348,7 @@ static lode_status take_fork(struct perf_replay *self, const struct perf_side *s
     for (unsigned i = 0; i < 4; i++)
         ids[i] = (int32_t)perf_u32(is_big, side->bytes + PERF_RECORD_HEADER + (size_t)i * 4);
     int32_t pid = ids[0], parent_pid = ids[1], tid = ids[2], parent_tid = ids[3];
-    if (tid == parent_tid) {
-        self->own_parents++;
-        return LODE_OK;
-    }
+    self->own_parents += tid == parent_tid && tid != 0;
     LODE_TRY(find_thread(self, parent_pid, parent_tid, &parent));
     if (thread_at(self, parent)->pid != parent_pid)
         LODE_TRY(add_thread(self, parent_pid, parent_tid, side->time, &parent));

@@ -178,83 +178,115 @@ static bool is_running(const struct perf_store *store, const struct perf_module 
            strcmp(here.nodename, store->host) == 0;
 }
 
+/* A function, and where its name begins in the text. */
 struct symbol {
     uint64_t address;
-    uint32_t name;
+    size_t name;
 };
 
 LODE_COMPARE_BY_2(compare_symbols, struct symbol, address, name);
 
-/* "ffffffff81000000 T name": functions, and the address of the symbol that the recording names. */
-static bool take_symbol(char *line, const char *wanted, uint64_t *mark, struct lode_array *symbols,
-                        struct lode_strings *names)
+/* The list of symbols, which is read once. */
+struct kernel_list {
+    struct lode_blob text;
+    struct lode_array symbols; /* struct symbol */
+    uint64_t mark;             /* the address of the symbol that the recording names; 0: none */
+};
+
+static bool read_text(struct kernel_list *list, FILE *file)
 {
-    char *end, *name, *module;
-    uint64_t address = strtoull(line, &end, 16);
-    if (end == line || *end != ' ' || end[1] == '\0' || end[2] != ' ' || address == 0)
-        return true;
-    char type = end[1];
-    name = end + 3;
-    name[strcspn(name, "\n")] = '\0';
-    module = strchr(name, '\t');
-    if (module)
-        return true; /* of a module, which has its own mapping */
-    if (strcmp(name, wanted) == 0)
-        *mark = address;
-    if (strchr("tTwW", type) == NULL)
-        return true;
-    clean(name);
-    struct symbol *slot = lode_array_push(symbols);
-    if (slot == NULL)
-        return false;
-    slot->address = address;
-    return lode_strings_put(names, name, &slot->name);
+    enum {
+        PIECE = 1 << 20,
+        TEXT_MOST = 1 << 27
+    };
+    for (;;) {
+        size_t at = lode_blob_extend(&list->text, PIECE);
+        if (at == LODE_BLOB_FULL || at > TEXT_MOST)
+            return false;
+        size_t got = fread(list->text.bytes + at, 1, PIECE, file);
+        list->text.size = at + got;
+        if (got == 0)
+            return lode_blob_reserve(&list->text, 1, 1) != LODE_BLOB_FULL;
+    }
 }
 
-/* From addresses to offsets in the mapping; the kernel may be elsewhere since it was recorded. */
-static bool add_symbols(const struct perf_replay *replay, struct lode_array *symbols,
-                        const struct lode_strings *names, uint64_t mark, struct perf_answer *answer)
+/* "ffffffff81000000 T name": the end of the line, which becomes that of the name. */
+static char *take_symbol(struct kernel_list *list, char *line, const char *wanted, bool *is_full)
 {
-    struct symbol *items = symbols->items;
-    uint64_t moved = replay->kernel_mark - replay->kernel_start - mark;
-    bool done = true;
-    if (symbols->count > 1)
-        qsort(items, symbols->count, sizeof *items, compare_symbols);
-    for (size_t i = 0; i < symbols->count && done; i++) {
-        bool is_last = i + 1 == symbols->count;
-        if (items[i].address < mark || (!is_last && items[i + 1].address == items[i].address))
-            continue;
-        uint64_t start = items[i].address + moved;
-        uint64_t end = is_last ? start + LINE_MOST : items[i + 1].address + moved;
-        done = lode_perf_answer_add(answer, lode_strings_at(names, items[i].name), start, end);
+    char *next = line + strcspn(line, "\n"), *end;
+    bool is_last = *next == '\0';
+    *next = '\0';
+    uint64_t address = strtoull(line, &end, 16);
+    bool is_whole = end != line && *end == ' ' && end[1] != '\0' && end[2] == ' ' && address > 0;
+    /* Symbols of modules have the name of theirs after a tab; modules have their own mappings. */
+    if (is_whole && strchr(end + 3, '\t') == NULL) {
+        if (strcmp(end + 3, wanted) == 0)
+            list->mark = address;
+        struct symbol *slot = strchr("tTwW", end[1]) ? lode_array_push(&list->symbols) : NULL;
+        *is_full |= slot == NULL && strchr("tTwW", end[1]);
+        if (slot)
+            *slot = (struct symbol){address, (size_t)(end + 3 - (char *)list->text.bytes)};
     }
-    return done;
+    return is_last ? next : next + 1;
+}
+
+/*
+ * From offsets in the mapping to addresses of now: the kernel may be elsewhere since it was recorded.
+ * Only functions that are asked about are named.
+ */
+static bool add_symbols(const struct perf_replay *replay, const struct kernel_list *list,
+                        const struct hpcrun_question *question, struct perf_answer *answer)
+{
+    const struct symbol *items = list->symbols.items;
+    uint64_t moved = replay->kernel_mark - replay->kernel_start - list->mark;
+    size_t count = list->symbols.count, last = SIZE_MAX;
+    for (uint32_t i = 0; i < question->count; i++) {
+        uint64_t address = question->offsets[i] - moved;
+        size_t low = 0, high = count;
+        LODE_BISECT(low, high, items[middle].address <= address);
+        if (low == 0 || low - 1 == last)
+            continue;
+        last = low - 1;
+        char *name = (char *)list->text.bytes + items[last].name;
+        uint64_t end = low < count ? items[low].address : items[last].address + LINE_MOST;
+        clean(name);
+        if (address < end &&
+            !lode_perf_answer_add(answer, name, items[last].address + moved, end + moved))
+            return false;
+    }
+    return true;
+}
+
+static bool list_symbols(struct kernel_list *list, FILE *file, const char *wanted)
+{
+    bool is_full = false;
+    if (!read_text(list, file))
+        return false;
+    for (char *line = (char *)list->text.bytes; *line;)
+        line = take_symbol(list, line, wanted, &is_full);
+    if (list->symbols.count > 1)
+        qsort(list->symbols.items, list->symbols.count, list->symbols.item_size, compare_symbols);
+    return !is_full;
 }
 
 lode_status lode_perf_read_kernel(const struct perf_source *source, const struct perf_module *module,
-                                  struct perf_answer *answer, lode_error *error)
+                                  const struct hpcrun_question *question, struct perf_answer *answer,
+                                  lode_error *error)
 {
     const struct perf_replay *replay = &source->replay;
     const char *wanted = lode_strings_at(&source->store.strings, replay->kernel_symbol);
-    struct lode_array symbols;
-    struct lode_strings names;
-    char line[LINE_MOST];
-    uint64_t mark = 0;
-    bool done = true;
+    struct kernel_list list = {.mark = 0};
     FILE *file = !source->base.input->options->foreign && wanted && is_running(&source->store, module)
                      ? open_text(AT_FDCWD, "/proc/kallsyms", NULL)
                      : NULL;
     if (file == NULL)
         return LODE_END;
-    lode_array_init(&symbols, sizeof(struct symbol), LINES_MOST);
-    lode_strings_init(&names);
-    while (done && fgets(line, sizeof line, file))
-        done = take_symbol(line, wanted, &mark, &symbols, &names);
+    lode_array_init(&list.symbols, sizeof(struct symbol), LINES_MOST);
+    bool done = list_symbols(&list, file, wanted) &&
+                (list.mark == 0 || add_symbols(replay, &list, question, answer));
     fclose(file);
-    if (mark > 0)
-        done = done && add_symbols(replay, &symbols, &names, mark, answer);
-    lode_array_free(&symbols);
-    lode_strings_free(&names);
+    lode_array_free(&list.symbols);
+    lode_blob_free(&list.text);
     LODE_TRY_ALLOC(done, error);
-    return mark > 0 ? LODE_OK : LODE_END;
+    return list.mark > 0 ? LODE_OK : LODE_END;
 }

@@ -20,6 +20,7 @@ lode_status lode_perf_read_jit_map(const struct perf_source *source, int32_t pid
                                    lode_error *error);
 /* Functions of the kernel, if it is the one that runs here. LODE_END: it is not, or is not told. */
 lode_status lode_perf_read_kernel(const struct perf_source *source, const struct perf_module *module,
-                                  struct perf_answer *answer, lode_error *error);
+                                  const struct hpcrun_question *question, struct perf_answer *answer,
+                                  lode_error *error);
 
 #endif

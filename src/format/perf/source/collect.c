@@ -112,7 +112,8 @@ static lode_status renew(struct perf_worker *worker, struct perf_known *known, i
 {
     char buffer[16];
     lode_perf_moment_find(worker->replay, pid, tid, time, &known->moment);
-    uint32_t thread = known->moment.thread;
+    /* Thread 0 is the idle one, and what others there are cannot be told apart. */
+    uint32_t thread = tid == 0 ? LODE_NONE : known->moment.thread;
     int32_t owner = thread == LODE_NONE ? pid : perf_thread_at(worker->replay, thread)->pid;
     struct perf_who who = {owner, tid, thread};
     known->who = lode_interner_add(&worker->whos, &who, NULL);

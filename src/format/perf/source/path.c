@@ -16,6 +16,7 @@
 struct site {
     uint64_t address;
     uint32_t root, frame; /* of mappings; of the tree of addresses */
+    bool is_caller;
 };
 
 struct perf_sites {
@@ -41,32 +42,37 @@ void lode_perf_sites_free(struct perf_sites *sites)
 }
 
 /* The frame of an address, by what is mapped there. */
-static uint32_t make_frame(struct perf_worker *worker, uint64_t address, uint32_t root)
+static uint32_t make_frame(struct perf_worker *worker, uint64_t address, uint32_t root, bool is_caller)
 {
-    const struct perf_mapping *mapping = lode_perf_maps_find(&worker->replay->maps, root, address);
-    struct hpcrun_raw_frame frame = {.offset = address - (mapping ? mapping->shift : 0),
+    const struct perf_maps *maps = &worker->replay->maps;
+    const struct perf_mapping *mapping = lode_perf_maps_find(maps, root, address);
+    if (mapping == NULL && is_caller)
+        mapping = lode_perf_maps_find(maps, root, address - 1);
+    /* What returns to the beginning of a mapping was not called from it. */
+    bool is_moved = is_caller && address > 0 && !(mapping && mapping->start == address);
+    struct hpcrun_raw_frame frame = {.offset = address - is_moved - (mapping ? mapping->shift : 0),
                                      .module = mapping ? mapping->module : 0,
                                      .kind = HPCRUN_RAW_POINT};
     return lode_interner_add(&worker->raw.frames, &frame, NULL);
 }
 
-static uint32_t frame_of(struct perf_worker *worker, uint64_t address, uint32_t root)
+static uint32_t frame_of(struct perf_worker *worker, uint64_t address, uint32_t root, bool is_caller)
 {
     struct perf_sites *sites = worker->sites;
-    uint64_t hash = lode_hash_pair(address, root);
+    uint64_t hash = lode_hash_pair(address, (uint64_t)root << 1 | is_caller);
     struct lode_index_probe probe = lode_index_begin(&sites->index, hash);
     for (uint32_t number; lode_index_next(&probe, &number);) {
         const struct site *site = LODE_ARRAY_AT(&sites->items, struct site, number);
-        if (site->address == address && site->root == root)
+        if (site->address == address && site->root == root && site->is_caller == is_caller)
             return site->frame;
     }
-    uint32_t frame = make_frame(worker, address, root);
+    uint32_t frame = make_frame(worker, address, root, is_caller);
     struct site *slot = frame != LODE_NO_NUMBER && lode_index_reserve(&sites->index)
                             ? lode_array_push(&sites->items)
                             : NULL;
     if (slot == NULL)
         return LODE_NO_NUMBER;
-    *slot = (struct site){address, root, frame};
+    *slot = (struct site){address, root, frame, is_caller};
     lode_index_put(&sites->index, hash, (uint32_t)sites->items.count - 1);
     return frame;
 }
@@ -187,7 +193,7 @@ uint32_t lode_perf_path_walk(struct perf_worker *worker, struct perf_path *last,
     for (uint32_t i = done; i < next->count && node > 0; i++) {
         const struct perf_frame *frame = &next->frames[i];
         bool is_caller = i + 1 < next->count;
-        uint32_t number = frame_of(worker, frame->address - is_caller, frame->root);
+        uint32_t number = frame_of(worker, frame->address, frame->root, is_caller);
         if (number == LODE_NO_NUMBER)
             return 0;
         node = next->nodes[i] = lode_content_tree_child(&worker->raw.tree, node, number);

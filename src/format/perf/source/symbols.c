@@ -220,7 +220,7 @@ static lode_status ask_text(const struct asking *self)
     if (module->kind == PERF_MODULE_JIT)
         status = lode_perf_read_jit_map(self->source, module->pid, &answer, self->error);
     else if (module->kind == PERF_MODULE_KERNEL)
-        status = lode_perf_read_kernel(self->source, module, &answer, self->error);
+        status = lode_perf_read_kernel(self->source, module, question_of(self), &answer, self->error);
     else if (module->kind == PERF_MODULE_SYMBOL)
         status = lode_perf_answer_add(&answer, question_of(self)->path, 0, UINT64_MAX)
                      ? LODE_OK
