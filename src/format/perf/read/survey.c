@@ -224,6 +224,9 @@ static lode_status report_stop(struct survey *self)
     if (why == PERF_STOP_END)
         return LODE_OK;
     LODE_TRY_ALLOC(why != PERF_STOP_MEMORY, self->store->report->error);
+    /* Where the data end is unknown: what follows them is no record. */
+    if (why == PERF_STOP_SIZE && self->store->is_unfinished)
+        return LODE_OK;
     self->store->is_unfinished |= why == PERF_STOP_CUT;
     return perf_finding(self->store, stops[why].rule, part_of(self)->name,
                         part_of(self)->start + self->stream.at, "%s", stops[why].text);
