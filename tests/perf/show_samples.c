@@ -5,19 +5,19 @@
  * frames from the innermost one on, each with its address, module and offset in that module.
  */
 #include "format/format.h"
-#include "format/perf/source/collect.h"
+#include "format/perf/source/path.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static const struct perf_replay *shown;
 
-static void show_frame(const struct perf_frame *frame)
+static void show_frame(const struct perf_step *frame)
 {
-    const struct perf_mapping *mapping = lode_perf_maps_find(&shown->maps, frame->root, frame->address);
+    const struct perf_mapping *mapping = lode_perf_maps_find(&shown->maps, frame->root, frame->word);
     const struct perf_module *module = perf_module_at(shown, mapping ? mapping->module : 0);
     const char *name = lode_strings_at(&shown->store->strings, module->name);
-    printf("\t%" PRIx64 "\t", frame->address);
+    printf("\t%" PRIx64 "\t", frame->word);
     if (module->kind == PERF_MODULE_JIT)
         printf("/tmp/perf-%d.map", module->pid);
     else
@@ -25,8 +25,8 @@ static void show_frame(const struct perf_frame *frame)
     if (mapping == NULL || (module->kind == PERF_MODULE_SYMBOL))
         printf("\t-\n");
     else
-        printf("\t%#" PRIx64 "\n", module->kind == PERF_MODULE_KERNEL ? frame->address
-                                                                     : frame->address - mapping->shift);
+        printf("\t%#" PRIx64 "\n", module->kind == PERF_MODULE_KERNEL ? frame->word
+                                                                     : frame->word - mapping->shift);
 }
 
 static void show(void *user, const struct perf_seen *seen)
@@ -47,8 +47,9 @@ static void show(void *user, const struct perf_seen *seen)
     else
         printf("-\t");
     printf("%" PRIu64 "\t%s\n", seen->period, lode_perf_event_name(event, buffer));
-    for (uint32_t i = seen->count; i-- > 0;)
-        show_frame(&seen->frames[i]);
+    for (uint32_t i = seen->path->count; i-- > 0;)
+        if (seen->path->steps[i].word < PERF_CHAIN_MARKS)
+            show_frame(&seen->path->steps[i]);
 }
 
 int main(int count, char **arguments)

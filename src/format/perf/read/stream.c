@@ -141,6 +141,8 @@ static bool skip_payload(struct perf_stream *stream, const struct perf_record *r
 static lode_status next_unpacked(struct perf_stream *stream, struct perf_record *record)
 {
     bool is_bad;
+    if (stream->plain.size == stream->used)
+        return LODE_END;
     struct lode_range left = {stream->plain.bytes + stream->used, stream->plain.size - stream->used};
     if (!take(stream, left, record, &is_bad)) {
         if (!is_bad)

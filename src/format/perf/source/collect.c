@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/perf/source/collect.h"
 
-#include "base/compare.h"
 #include "base/text/count.h"
 #include "format/perf/read/stream.h"
 #include "format/perf/source/path.h"
@@ -65,10 +64,8 @@ lode_status lode_perf_worker_open(struct perf_worker *worker, const struct perf_
     lode_array_init(&worker->instants, sizeof(struct perf_instant), UINT32_MAX - 1);
     lode_array_init(&worker->runs, sizeof(struct perf_run), SIZE_MAX);
     worker->sites = lode_perf_sites_new();
-    worker->paths[0] = calloc(1, sizeof *worker->paths[0]);
-    worker->paths[1] = calloc(1, sizeof *worker->paths[1]);
-    LODE_TRY_ALLOC(lode_hpcrun_raw_init(&worker->raw) && worker->sites && worker->paths[0] && worker->paths[1],
-                   error);
+    worker->path = calloc(1, sizeof *worker->path);
+    LODE_TRY_ALLOC(lode_hpcrun_raw_init(&worker->raw) && worker->sites && worker->path, error);
     LODE_TRY(add_modules(worker, error));
     if (scratch < 0)
         return LODE_OK;
@@ -92,8 +89,7 @@ void lode_perf_worker_close(struct perf_worker *worker)
     lode_array_free(&worker->runs);
     lode_perf_sites_free(worker->sites);
     lode_spool_close(&worker->spool);
-    free(worker->paths[0]);
-    free(worker->paths[1]);
+    free(worker->path);
 }
 
 /* ---- threads ---- */
@@ -128,11 +124,15 @@ static lode_status renew(struct perf_worker *worker, struct perf_known *known, i
 static lode_status find_known(struct perf_worker *worker, int32_t pid, int32_t tid, uint64_t time,
                               struct perf_known **out, lode_error *error)
 {
-    bool added;
-    uint32_t *number =
-        lode_map_add(&worker->known_of, (uint32_t)tid, (uint32_t)worker->known.count, &added);
-    LODE_TRY_ALLOC(number && (!added || lode_array_push(&worker->known)), error);
-    struct perf_known *known = LODE_ARRAY_AT(&worker->known, struct perf_known, *number);
+    bool added = false;
+    if (worker->last_known == 0 || worker->last_tid != tid) {
+        uint32_t *number =
+            lode_map_add(&worker->known_of, (uint32_t)tid, (uint32_t)worker->known.count, &added);
+        LODE_TRY_ALLOC(number && (!added || lode_array_push(&worker->known)), error);
+        worker->last_tid = tid;
+        worker->last_known = *number + 1;
+    }
+    struct perf_known *known = LODE_ARRAY_AT(&worker->known, struct perf_known, worker->last_known - 1);
     *out = known;
     if (!added && time >= known->moment.from && time < known->moment.to)
         return LODE_OK;
@@ -207,8 +207,7 @@ static lode_status deliver(const struct taking *self, uint32_t event, uint64_t p
 {
     struct perf_worker *worker = self->worker;
     if (worker->show) {
-        struct perf_seen seen = {self->sample, &self->known->moment, worker->paths[1]->frames,
-                                 worker->paths[1]->count, event, period};
+        struct perf_seen seen = {self->sample, &self->known->moment, worker->path, event, period};
         worker->show(worker->user, &seen);
     }
     worker->counts.samples++;
@@ -274,15 +273,11 @@ static lode_status take_switch(const struct taking *self)
 static lode_status place(struct taking *self, unsigned mode)
 {
     struct perf_worker *worker = self->worker;
-    struct perf_path *last = worker->paths[1], *next = worker->paths[0];
-    bool has_mark;
-    lode_perf_path_read(next, self->event, self->sample, &self->known->moment, mode, worker->store->is_big,
-                        &has_mark);
-    self->node = lode_perf_path_walk(worker, last, next, self->known->entry);
-    worker->paths[0] = last;
-    worker->paths[1] = next;
-    worker->counts.marks += has_mark;
-    worker->counts.cut += next->is_cut;
+    struct perf_chain chain = {self->event, self->sample, &self->known->moment, mode, self->known->entry};
+    struct perf_walked walked = lode_perf_walk(worker, &chain);
+    self->node = walked.node;
+    worker->counts.marks += walked.has_mark;
+    worker->counts.cut += walked.is_cut;
     worker->counts.stacks += self->sample->has_stack;
     worker->counts.untimed += !self->sample->has_time;
     worker->counts.rest += self->sample->rest > 0;
@@ -360,41 +355,57 @@ static lode_status take_change(struct perf_worker *worker, const struct perf_rec
 
 /* ---- runs ---- */
 
-LODE_COMPARE_BY_2(compare_instants, struct perf_instant, who, time);
-
-/* Instants of equal times stay in the order of the file: as many are equal, sorting must be stable. */
-static bool sort_instants(struct lode_array *instants)
+/* Sorts instants of one thread by time; equal times stay in the order of the file. */
+static void sort_times(struct perf_instant *items, struct perf_instant *other, size_t count)
 {
-    struct perf_instant *items = instants->items, *other;
-    size_t count = instants->count;
     bool is_sorted = true;
     for (size_t i = 1; i < count && is_sorted; i++)
-        is_sorted = compare_instants(&items[i - 1], &items[i]) <= 0;
-    if (is_sorted)
-        return true;
-    other = malloc(count * sizeof *other);
-    if (other == NULL)
-        return false;
-    for (size_t width = 1; width < count; width *= 2) {
+        is_sorted = items[i - 1].time <= items[i].time;
+    for (size_t width = 1; width < count && !is_sorted; width *= 2) {
         for (size_t begin = 0; begin < count; begin += 2 * width) {
             size_t middle = begin + width < count ? begin + width : count;
             size_t end = middle + width < count ? middle + width : count, a = begin, b = middle;
             for (size_t i = begin; i < end; i++)
-                other[i] = a < middle && (b == end || compare_instants(&items[a], &items[b]) <= 0)
-                               ? items[a++]
-                               : items[b++];
+                other[i] = a < middle && (b == end || items[a].time <= items[b].time) ? items[a++] : items[b++];
         }
         memcpy(items, other, count * sizeof *items);
     }
+}
+
+/* By thread, then by time. Threads are few: they are counted. */
+static bool sort_instants(struct perf_worker *worker)
+{
+    struct lode_array *instants = &worker->instants;
+    struct perf_instant *items = instants->items;
+    size_t count = instants->count, threads = worker->whos.items.count, at = 0;
+    struct perf_instant *other = malloc((count + 1) * sizeof *other);
+    size_t *starts = calloc(threads + 1, sizeof *starts);
+    bool done = other && starts;
+    for (size_t i = 0; done && i < count; i++)
+        starts[items[i].who]++;
+    for (size_t i = 0; done && i < threads; i++) {
+        size_t size = starts[i];
+        starts[i] = at;
+        at += size;
+    }
+    for (size_t i = 0; done && i < count; i++)
+        other[starts[items[i].who]++] = items[i];
+    if (done && count > 0)
+        memcpy(items, other, count * sizeof *items);
+    for (size_t i = 0, begin = 0; done && i < threads; begin = starts[i++])
+        sort_times(items + begin, other, starts[i] - begin);
     free(other);
-    return true;
+    free(starts);
+    return done;
 }
 
 static lode_status spool_instants(struct perf_worker *worker, uint64_t piece, lode_error *error)
 {
     const struct perf_instant *items = worker->instants.items;
     size_t count = worker->instants.count;
-    LODE_TRY_ALLOC(sort_instants(&worker->instants), error);
+    if (count == 0)
+        return LODE_OK;
+    LODE_TRY_ALLOC(sort_instants(worker), error);
     for (size_t i = 0; i < count;) {
         size_t end = i;
         while (end < count && items[end].who == items[i].who)

@@ -63,17 +63,14 @@ struct perf_known {
     uint32_t lane, event; /* of the last sample */
 };
 
-struct perf_frame {
-    uint64_t address;
-    uint32_t root; /* of the mappings that it is in; 0: none */
-};
+struct perf_path;
 
-/* A sample as it is seen, its frames from the outermost one on: for tests. */
+/* A sample as it is seen, with the path of its chain: for tests. */
 struct perf_seen {
     const struct perf_sample *sample;
     const struct perf_moment *moment;
-    const struct perf_frame *frames;
-    uint32_t count, event;
+    const struct perf_path *path;
+    uint32_t event;
     uint64_t period;
 };
 typedef void (*perf_seen_fn)(void *user, const struct perf_seen *seen);
@@ -86,9 +83,11 @@ struct perf_worker {
     struct lode_map row_of;           /* from lane and node */
     struct lode_array rows;           /* struct perf_row */
     struct perf_sites *sites;
-    struct perf_path *paths[2]; /* of the last sample and of this one */
+    struct perf_path *path;     /* of the last sample */
     struct lode_map known_of;   /* from a thread id */
     struct lode_array known;    /* struct perf_known */
+    int32_t last_tid;           /* of the last record, and its number there, plus 1 */
+    uint32_t last_known;
     struct lode_interner counters; /* ids and threads */
     struct lode_array totals;      /* uint64_t: the last value of each */
     struct lode_array instants;    /* struct perf_instant: of the piece */

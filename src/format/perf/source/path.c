@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples that follow each other have most of their frames in common: those are not looked up again.
- * Frames above the innermost one are return addresses: one byte less is in the instruction that
+ * Addresses above the innermost one are return addresses: one byte less is in the instruction that
  * called, which may be the last one of its function.
  */
 #include "format/perf/source/path.h"
@@ -94,109 +93,199 @@ uint32_t lode_perf_entry(struct hpcrun_raw *raw, const char *process, bool is_ma
     return frame.module == LODE_NO_NUMBER ? 0 : child(raw, LODE_TREE_ROOT, &frame);
 }
 
-/* ---- frames of a sample ---- */
+/* ---- words ---- */
 
 static uint32_t root_of(const struct perf_moment *moment, unsigned mode)
 {
     return mode == PERF_MODE_KERNEL ? moment->kernel : mode == PERF_MODE_USER ? moment->root : 0;
 }
 
-static void add_frame(struct perf_path *path, uint64_t address, uint32_t root)
+static bool is_mark(uint64_t word)
 {
-    path->frames[path->count++] = (struct perf_frame){address, root};
+    return word >= PERF_CHAIN_MARKS;
 }
 
-/* Turns the frames: chains begin with the innermost one. */
-static void turn(struct perf_path *path)
+/* The mappings of what follows a mark. False if it is unknown. */
+static bool follow_mark(uint64_t mark, const struct perf_moment *moment, uint32_t *root)
 {
-    for (uint32_t i = 0, j = path->count; i + 1 < j; i++) {
-        struct perf_frame swapped = path->frames[i];
-        path->frames[i] = path->frames[--j];
-        path->frames[j] = swapped;
-    }
+    *root = mark == PERF_CHAIN_USER ? moment->root : mark == PERF_CHAIN_KERNEL ? moment->kernel : 0;
+    return mark == PERF_CHAIN_USER || mark == PERF_CHAIN_KERNEL || mark == PERF_CHAIN_HV;
 }
 
-/* False if there is a mark that says nothing of what follows. */
-static bool read_chain(struct perf_path *path, const struct perf_sample *sample,
-                       const struct perf_moment *moment, bool is_big)
+/* Words of a chain, the innermost one first. */
+struct words {
+    const uint8_t *data;
+    uint64_t count;
+    bool is_swapped; /* of another byte order than this machine's */
+};
+
+/* As it stands in the file. */
+static uint64_t raw_at(const struct words *words, uint64_t index)
 {
-    uint64_t count = sample->chain.size / sizeof(uint64_t);
-    uint32_t root = moment->root;
-    for (uint64_t i = 0; i < count && path->count < PERF_FRAMES_MOST; i++) {
-        uint64_t address = perf_u64(is_big, sample->chain.data + i * sizeof address);
-        if (address < PERF_CHAIN_MARKS)
-            add_frame(path, address, root);
-        else if (address == PERF_CHAIN_USER)
-            root = moment->root;
-        else if (address == PERF_CHAIN_DEFERRED)
-            break; /* what follows is no address: the frames come later, in another record */
-        else if (address == PERF_CHAIN_KERNEL)
-            root = moment->kernel;
-        else if (address == PERF_CHAIN_HV)
-            root = 0;
-        else
-            return false;
-    }
-    turn(path);
-    return true;
+    uint64_t raw;
+    memcpy(&raw, words->data + index * sizeof raw, sizeof raw);
+    return raw;
 }
 
-void lode_perf_path_read(struct perf_path *next, const struct perf_event *event,
-                         const struct perf_sample *sample, const struct perf_moment *moment, unsigned mode,
-                         bool is_big, bool *has_mark)
+static uint64_t word_at(const struct words *words, uint64_t index)
 {
-    enum {
-        STACK_MOST = 127 /* what the kernel permits unless it is told otherwise */
-    };
-    uint32_t most = event->attr.max_stack ? event->attr.max_stack : STACK_MOST;
-    next->count = 0;
-    *has_mark = sample->has_chain && !read_chain(next, sample, moment, is_big);
-    if (*has_mark)
-        next->count = 0;
-    next->is_cut = next->count >= most;
-    if (next->count == 0 && sample->has_ip)
-        add_frame(next, sample->ip, root_of(moment, mode));
+    uint64_t raw = raw_at(words, index);
+    return words->is_swapped ? __builtin_bswap64(raw) : raw;
+}
+
+/* What follows a cookie for frames that come later, in another record, is no address. */
+static void cut_deferred(struct words *words)
+{
+    if (words->count >= 2 && word_at(words, words->count - 2) == PERF_CHAIN_DEFERRED)
+        words->count -= 2;
 }
 
 /* ---- nodes ---- */
 
-static bool is_same(const struct perf_frame *a, const struct perf_frame *b)
+/*
+ * How many steps stay as they are. The innermost address is none of them, unless the chains are
+ * equal: it is no return address.
+ */
+static uint32_t common(const struct perf_path *path, const struct words *words, uint32_t entry)
 {
-    return a->address == b->address && a->root == b->root;
-}
-
-/* How many frames lead to the same nodes. The innermost one is no return address. */
-static uint32_t common(const struct perf_path *last, const struct perf_path *next)
-{
-    uint32_t count = 0, less = last->count < next->count ? last->count : next->count;
-    if (less == 0 || last->entry != next->entry || last->is_cut != next->is_cut)
+    uint32_t most = path->count < words->count ? path->count : (uint32_t)words->count, count = 0, own;
+    uint64_t leaf = 0;
+    if (path->entry != entry)
         return 0;
-    while (count + 1 < less && is_same(&last->frames[count], &next->frames[count]))
+    while (count < most && path->steps[count].raw == raw_at(words, words->count - 1 - count))
         count++;
-    bool is_all = count + 1 == less && last->count == next->count &&
-                  is_same(&last->frames[count], &next->frames[count]);
-    return count + is_all;
+    if (count == path->count && count == words->count)
+        return count;
+    while (leaf < words->count && is_mark(word_at(words, leaf)))
+        leaf++;
+    own = (uint32_t)(words->count - (leaf < words->count ? leaf + 1 : leaf));
+    count = count > path->leaf ? path->leaf : count;
+    return count > own ? own : count;
 }
 
-uint32_t lode_perf_path_walk(struct perf_worker *worker, struct perf_path *last, struct perf_path *next,
-                             uint32_t entry)
+/* Finds the mappings of the words that are new. False if a mark is unknown. */
+static bool find_roots(struct perf_path *path, const struct words *words, const struct perf_moment *moment,
+                       uint64_t count, uint32_t *leaf, uint32_t *last)
+{
+    uint32_t root = moment->root;
+    *leaf = UINT32_MAX;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t word = word_at(words, i);
+        if (is_mark(word) && !follow_mark(word, moment, &root))
+            return false;
+        if (!is_mark(word) && *leaf == UINT32_MAX)
+            *leaf = (uint32_t)i;
+        path->roots[i] = root;
+    }
+    *last = root;
+    return true;
+}
+
+/* Takes the new words, from the outermost one on. */
+static uint32_t take_words(struct perf_worker *worker, const struct words *words, uint32_t done, uint32_t leaf,
+                           uint32_t node)
+{
+    struct perf_path *path = worker->path;
+    uint32_t depth = done > 0 ? path->steps[done - 1].depth : 0;
+    for (uint32_t i = done; i < words->count && node > 0; i++) {
+        uint32_t from = (uint32_t)words->count - 1 - i;
+        struct perf_step *step = &path->steps[i];
+        *step = (struct perf_step){raw_at(words, from), word_at(words, from), path->roots[from], node, depth};
+        if (is_mark(step->word))
+            continue;
+        uint32_t frame = frame_of(worker, step->word, step->root, from != leaf);
+        node = frame == LODE_NO_NUMBER ? 0 : lode_content_tree_child(&worker->raw.tree, node, frame);
+        step->node = node;
+        step->depth = ++depth;
+    }
+    return node;
+}
+
+static uint32_t walk_words(struct perf_worker *worker, const struct perf_chain *chain,
+                           const struct words *words, uint32_t entry, bool *has_mark)
+{
+    struct perf_path *path = worker->path;
+    uint32_t done = common(path, words, entry), leaf, last;
+    *has_mark = !find_roots(path, words, chain->moment, words->count - done, &leaf, &last);
+    /* Equal words below different marks are different addresses. */
+    if (!*has_mark && done > 0 && done < words->count && path->steps[done - 1].root != last) {
+        done = 0;
+        *has_mark = !find_roots(path, words, chain->moment, words->count, &leaf, &last);
+    }
+    if (*has_mark) {
+        path->count = 0;
+        return 0;
+    }
+    if (done == words->count && done > 0)
+        return path->steps[done - 1].node;
+    uint32_t node = done > 0 ? path->steps[done - 1].node : entry;
+    node = take_words(worker, words, done, leaf, node);
+    path->count = node > 0 ? (uint32_t)words->count : 0;
+    path->entry = entry;
+    path->leaf = leaf == UINT32_MAX ? path->count : (uint32_t)words->count - 1 - leaf;
+    return node;
+}
+
+/* ---- samples ---- */
+
+/* The address of the sample itself is all that is known. */
+static uint32_t walk_own(struct perf_worker *worker, const struct perf_chain *chain)
+{
+    struct perf_path *path = worker->path;
+    uint32_t root = root_of(chain->moment, chain->mode), node = chain->entry;
+    path->count = path->leaf = 0;
+    if (!chain->sample->has_ip)
+        return node;
+    uint32_t frame = frame_of(worker, chain->sample->ip, root, false);
+    node = frame == LODE_NO_NUMBER ? 0 : lode_content_tree_child(&worker->raw.tree, node, frame);
+    path->steps[0] = (struct perf_step){0, chain->sample->ip, root, node, 1};
+    /* For those who look at it; it is no chain that others could begin with. */
+    path->count = 1;
+    path->entry = 0;
+    return node;
+}
+
+static uint32_t truncated_below(struct hpcrun_raw *raw, uint32_t entry)
 {
     static const struct hpcrun_raw_frame truncated = {
         .offset = HPCRUN_TRUNCATED, .module = LODE_NO_NUMBER, .kind = HPCRUN_RAW_PLACEHOLDER};
-    next->entry = entry;
-    uint32_t done = common(last, next);
-    uint32_t node = done > 0 ? last->nodes[done - 1] : entry;
-    if (done == 0 && next->is_cut)
-        node = child(&worker->raw, entry, &truncated);
-    if (done > 0)
-        memcpy(next->nodes, last->nodes, done * sizeof *next->nodes);
-    for (uint32_t i = done; i < next->count && node > 0; i++) {
-        const struct perf_frame *frame = &next->frames[i];
-        bool is_caller = i + 1 < next->count;
-        uint32_t number = frame_of(worker, frame->address, frame->root, is_caller);
-        if (number == LODE_NO_NUMBER)
-            return 0;
-        node = next->nodes[i] = lode_content_tree_child(&worker->raw.tree, node, number);
-    }
-    return node;
+    return child(raw, entry, &truncated);
+}
+
+static uint64_t count_addresses(const struct words *words)
+{
+    uint64_t marks = 0;
+    if (words->is_swapped)
+        for (uint64_t i = 0; i < words->count; i++)
+            marks += is_mark(word_at(words, i));
+    else
+        for (uint64_t i = 0; i < words->count; i++)
+            marks += is_mark(raw_at(words, i));
+    return words->count - marks;
+}
+
+struct perf_walked lode_perf_walk(struct perf_worker *worker, const struct perf_chain *chain)
+{
+    enum {
+        STACK_MOST = 127 /* what the kernel permits unless it is told otherwise */
+    };
+    const struct perf_sample *sample = chain->sample;
+    bool is_swapped = worker->store->is_big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    struct words words = {sample->chain.data, sample->chain.size / sizeof(uint64_t), is_swapped};
+    struct perf_walked walked = {.node = chain->entry};
+    uint32_t most = chain->event->attr.max_stack ? chain->event->attr.max_stack : STACK_MOST;
+    if (words.count > PERF_WORDS_MOST)
+        words.count = PERF_WORDS_MOST;
+    cut_deferred(&words);
+    walked.is_cut = words.count >= most && count_addresses(&words) >= most;
+    uint32_t entry = walked.is_cut ? truncated_below(&worker->raw, chain->entry) : chain->entry;
+    if (entry == 0)
+        return (struct perf_walked){0};
+    if (words.count > 0)
+        walked.node = walk_words(worker, chain, &words, entry, &walked.has_mark);
+    bool is_empty = words.count == 0 || walked.has_mark ||
+                    (walked.node > 0 && worker->path->steps[worker->path->count - 1].depth == 0);
+    if (is_empty)
+        walked.node = walk_own(worker, chain);
+    return walked;
 }

@@ -1,20 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From the frames of a sample to a node of the tree of addresses. */
+/*
+ * From the call chain of a sample to a node of the tree of addresses. Chains that follow each other
+ * mostly end alike: only what differs from the last one is looked up.
+ */
 #ifndef LODE_FORMAT_PERF_PATH_H
 #define LODE_FORMAT_PERF_PATH_H
 
 #include "format/perf/source/collect.h"
 
 enum {
-    PERF_FRAMES_MOST = 1 << 13 /* a record of 64 KiB has no more */
+    PERF_WORDS_MOST = 1 << 13 /* a record of 64 KiB has no more */
 };
 
-/* A stack of frames, the outermost one first, and where each of them led. */
+/* A word of a chain: an address, or a mark. The outermost one is the first. */
+struct perf_step {
+    uint64_t raw; /* as it stands in the file */
+    uint64_t word;
+    uint32_t root;  /* of the mappings that it is in; of a mark, that of what is before it */
+    uint32_t node;  /* that it leads to; of a mark, as the one before */
+    uint32_t depth; /* addresses up to here */
+};
+
+/* The last chain. */
 struct perf_path {
-    struct perf_frame frames[PERF_FRAMES_MOST + 2];
-    uint32_t nodes[PERF_FRAMES_MOST + 2];
-    uint32_t count, entry;
-    bool is_cut;
+    struct perf_step steps[PERF_WORDS_MOST + 1];
+    uint32_t count;
+    uint32_t leaf;  /* the step that is no return address; `count`: none */
+    uint32_t entry; /* the node that it begins at */
+    uint32_t roots[PERF_WORDS_MOST + 1]; /* of the words that are new, innermost first */
 };
 
 struct perf_sites;
@@ -24,15 +37,22 @@ void lode_perf_sites_free(struct perf_sites *sites);
 /* The node of an entry point: that of a process, by the name that it has; 0 if out of memory. */
 uint32_t lode_perf_entry(struct hpcrun_raw *raw, const char *process, bool is_main);
 
-/*
- * The frames of a sample. With `has_mark`, its chain has unknown marks, and only its own address is
- * used. `mode` is that of its record.
- */
-void lode_perf_path_read(struct perf_path *next, const struct perf_event *event,
-                         const struct perf_sample *sample, const struct perf_moment *moment, unsigned mode,
-                         bool is_big, bool *has_mark);
-/* The node of a path below an entry point; `last` is the path before. 0 if out of memory. */
-uint32_t lode_perf_path_walk(struct perf_worker *worker, struct perf_path *last, struct perf_path *next,
-                             uint32_t entry);
+/* What a sample says of itself. */
+struct perf_chain {
+    const struct perf_event *event;
+    const struct perf_sample *sample;
+    const struct perf_moment *moment;
+    unsigned mode; /* of its record */
+    uint32_t entry;
+};
+
+/* What is found on the way. */
+struct perf_walked {
+    uint32_t node; /* 0: out of memory */
+    bool has_mark; /* unknown marks: only the address of the sample is used */
+    bool is_cut;   /* outermost frames are missing */
+};
+
+struct perf_walked lode_perf_walk(struct perf_worker *worker, const struct perf_chain *chain);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/compare.h"
 #include "base/progress.h"
-#include "format/perf/source/path.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
