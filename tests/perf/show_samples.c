@@ -25,8 +25,8 @@ static void show_frame(const struct perf_step *frame)
     if (mapping == NULL || (module->kind == PERF_MODULE_SYMBOL))
         printf("\t-\n");
     else
-        printf("\t%#" PRIx64 "\n", module->kind == PERF_MODULE_KERNEL ? frame->word
-                                                                     : frame->word - mapping->shift);
+        printf("\t%#" PRIx64 "\n",
+               module->kind == PERF_MODULE_KERNEL ? frame->word : frame->word - mapping->shift);
 }
 
 static void show(void *user, const struct perf_seen *seen)
@@ -60,7 +60,8 @@ int main(int count, char **arguments)
     struct perf_replay replay;
     struct perf_worker worker;
     lode_error error = {0};
-    if (count != 2 || lode_report_open(&report, lode_perf_rules, PERF_RULE_COUNT, 1, NULL, NULL, &error) != LODE_OK ||
+    if (count != 2 ||
+        lode_report_open(&report, lode_perf_rules, PERF_RULE_COUNT, 1, NULL, NULL, &error) != LODE_OK ||
         lode_store_folder(&folder, arguments[1], &error) != LODE_OK)
         return EXIT_FAILURE;
     lode_perf_init(&store, &report);

@@ -74,8 +74,8 @@ static uint32_t add_profile(const lode_block *block, uint32_t group, uint32_t fi
     return group;
 }
 
-static lode_status put_sums(struct lode_memory_database *db, const uint16_t *ids, uint32_t first, uint32_t end,
-                            const double *sums, lode_error *error)
+static lode_status put_sums(struct lode_memory_database *db, const uint16_t *ids, uint32_t first,
+                            uint32_t end, const double *sums, lode_error *error)
 {
     uint32_t count = db->about.value_ids;
     for (uint32_t context = first; context < end; context++)
@@ -87,8 +87,8 @@ static lode_status put_sums(struct lode_memory_database *db, const uint16_t *ids
 }
 
 /* Sums over profiles, in their order, for some contexts after the others. */
-static lode_status sum_up(struct lode_memory_database *db, const uint16_t *ids, uint32_t *groups, double *sums,
-                          lode_error *error)
+static lode_status sum_up(struct lode_memory_database *db, const uint16_t *ids, uint32_t *groups,
+                          double *sums, lode_error *error)
 {
     uint32_t contexts = db->about.id_count, count = db->about.value_ids;
     for (uint32_t first = 0; first < contexts; first += CONTEXTS_AT_ONCE) {

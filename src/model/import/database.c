@@ -131,8 +131,9 @@ static void free_sums(struct adding *self)
 }
 
 /* The block of some rows: of a profile, or of all profiles together. */
-static lode_status make_block(struct lode_memory_database *db, struct adding *self, const struct imported_row *rows,
-                              size_t count, uint32_t profile, lode_error *error)
+static lode_status make_block(struct lode_memory_database *db, struct adding *self,
+                              const struct imported_row *rows, size_t count, uint32_t profile,
+                              lode_error *error)
 {
     struct lode_block_builder *builder = &db->builders[profile];
     lode_status status = touch_all(self, rows, count, error);
@@ -153,8 +154,8 @@ static lode_status make_block(struct lode_memory_database *db, struct adding *se
     return status;
 }
 
-static lode_status make_blocks(struct lode_memory_database *db, struct adding *self, struct imported_row *rows,
-                               size_t count, lode_error *error)
+static lode_status make_blocks(struct lode_memory_database *db, struct adding *self,
+                               struct imported_row *rows, size_t count, lode_error *error)
 {
     qsort(rows, count, sizeof *rows, compare_rows);
     for (size_t i = 0; i < count;) {
@@ -212,7 +213,8 @@ static void carry(struct lode_memory_database *db, struct lode_import *import)
     import->carried = NULL;
 }
 
-static lode_status give_ids(struct lode_memory_database *db, const struct lode_import *import, lode_error *error)
+static lode_status give_ids(struct lode_memory_database *db, const struct lode_import *import,
+                            lode_error *error)
 {
     size_t count = import->profiles.count;
     lode_id *ids = lode_arena_alloc(&db->base.arena, count + 1, sizeof *ids);

@@ -40,7 +40,8 @@ static uint64_t count_values(const struct lode_memory_database *db, uint64_t *st
     return start[contexts];
 }
 
-static void move_values(const struct lode_memory_database *db, const uint64_t *start, uint64_t *used, struct moved *moved)
+static void move_values(const struct lode_memory_database *db, const uint64_t *start, uint64_t *used,
+                        struct moved *moved)
 {
     for (uint32_t p = 1; p < db->block_count; p++) {
         const lode_block *block = &db->blocks[p];

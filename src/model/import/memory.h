@@ -28,8 +28,8 @@ struct lode_memory_owner {
 struct lode_memory_database {
     struct lode_database base; /* must be first */
     struct lode_description about;
-    struct lode_strings strings;   /* of names, unless the description has them */
-    struct lode_id_tuple *tuples;  /* by profile - 1; in the arena */
+    struct lode_strings strings;         /* of names, unless the description has them */
+    struct lode_id_tuple *tuples;        /* by profile - 1; in the arena */
     struct lode_block_builder *builders; /* by profile; the bytes of the blocks */
     lode_block *blocks;                  /* by profile */
     uint32_t block_count;

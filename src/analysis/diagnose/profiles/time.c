@@ -5,7 +5,9 @@
 #include "analysis/cost/sampling.h"
 #include "model/database/trace.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Whether profiles are of threads that count, by profile. */
 static lode_status mark_threads(const struct lode_diagnosis *d, unsigned char **marks, lode_error *error)
@@ -50,6 +52,17 @@ static lode_status guess_samples(struct lode_diagnosis *d, const unsigned char *
     return LODE_OK;
 }
 
+/* Recordings of perf count samples: trace lines also have times when threads stop and go on. */
+static void take_counted(struct lode_diagnosis *d)
+{
+    char name[256];
+    const char *metric = lode_metric_name(d->run.metric), *unit = strstr(metric, " (sec)");
+    double samples = 0;
+    snprintf(name, sizeof name, "%.*s:samples", unit ? (int)(unit - metric) : (int)strlen(metric), metric);
+    if (lode_diagnose_metric(d, name, &samples) && samples > 0 && samples < 0x1p63)
+        d->run.samples = (uint64_t)samples;
+}
+
 lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error)
 {
     unsigned char *marks = NULL;
@@ -61,6 +74,8 @@ lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error)
         d->run.samples = 0;
     else if (status == LODE_OK && d->profiles->span == 0 && d->run.total > 0)
         status = guess_samples(d, marks, error);
+    if (status == LODE_OK && !d->profiles->is_counted)
+        take_counted(d);
     free(marks);
     d->profiles->longest = d->run.run_time;
     d->run.seconds = d->run.is_seconds ? fmax(d->run.run_time, d->profiles->span) : d->profiles->span;

@@ -20,8 +20,7 @@ static lode_status ask_all(struct hpcrun_source *source, struct hpcrun_scopes *s
     return lode_hpcrun_ask_all(scopes, asking, error);
 }
 
-static const struct hpcrun_reader files_reader = {
-    .read = read_all, .ask = ask_all};
+static const struct hpcrun_reader files_reader = {.read = read_all, .ask = ask_all};
 
 /* ---- the source ---- */
 

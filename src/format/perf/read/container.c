@@ -89,7 +89,8 @@ static lode_status add_ids(struct perf_store *store, struct lode_range ids, cons
     }
     if (ids.size % sizeof(uint64_t) != 0)
         return perf_finding(store, PERF_RULE_IDS, file, offset,
-                            "the ids of an event take %" PRIu64 " bytes, which is no multiple of 8", ids.size);
+                            "the ids of an event take %" PRIu64 " bytes, which is no multiple of 8",
+                            ids.size);
     return shared == 0 ? LODE_OK
                        : perf_finding(store, PERF_RULE_IDS, file, offset, "%s to another event, too",
                                       LODE_COUNTED(shared, "id belongs", "ids belong"));
@@ -216,7 +217,8 @@ static lode_status read_header(struct perf_store *store, struct perf_part *part)
     store->is_big = begins_with(file, PERF_MAGIC_BIG);
     if (!is_recording(file) || file.size < PERF_PIPE_SIZE)
         return end_with(store, PERF_RULE_HEADER, part, 0,
-                        file.size == 0 ? "the file is empty" : "the file is no recording of perf, or cut off");
+                        file.size == 0 ? "the file is empty"
+                                       : "the file is no recording of perf, or cut off");
     uint64_t size = perf_u64(store->is_big, file.data + AT_SIZE);
     if (size == PERF_PIPE_SIZE) {
         store->is_pipe = true;

@@ -88,28 +88,20 @@ void lode_perf_event_read(struct perf_event *event, struct lode_range bytes, boo
         event->layout.end_id = event->layout.end_time = PERF_NO_FIELD;
         event->layout.end_tid = event->layout.end_cpu = PERF_NO_FIELD;
     }
-    event->is_dummy =
-        event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_SOFTWARE_DUMMY;
+    event->is_dummy = event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_SOFTWARE_DUMMY;
 }
 
 /* ---- names ---- */
 
 const char *lode_perf_event_name(const struct perf_event *event, char *buffer)
 {
-    static const char *const hardware[] = {"cycles",
-                                           "instructions",
-                                           "cache-references",
-                                           "cache-misses",
-                                           "branches",
-                                           "branch-misses",
-                                           "bus-cycles",
-                                           "stalled-cycles-frontend",
-                                           "stalled-cycles-backend",
-                                           "ref-cycles"};
-    static const char *const software[] = {"cpu-clock",    "task-clock",       "page-faults",
-                                           "context-switches", "cpu-migrations", "minor-faults",
-                                           "major-faults", "alignment-faults", "emulation-faults",
-                                           "dummy",        "bpf-output",       "cgroup-switches"};
+    static const char *const hardware[] = {
+        "cycles",        "instructions", "cache-references",        "cache-misses",           "branches",
+        "branch-misses", "bus-cycles",   "stalled-cycles-frontend", "stalled-cycles-backend", "ref-cycles"};
+    static const char *const software[] = {
+        "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+        "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+        "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
     const struct perf_attr *attr = &event->attr;
     if (event->name)
         return event->name;

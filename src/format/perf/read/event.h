@@ -32,11 +32,11 @@ struct perf_layout {
 struct perf_event {
     struct perf_attr attr;
     struct perf_layout layout;
-    const char *name;      /* NULL: not told */
-    bool is_dummy;         /* it has no samples */
-    bool is_switch;        /* the tracepoint sched:sched_switch */
-    uint16_t next_at;      /* of that one: where the raw data have the next thread; 0: unknown */
-    uint32_t metric;       /* number of its metric; LODE_NONE: none */
+    const char *name; /* NULL: not told */
+    bool is_dummy;    /* it has no samples */
+    bool is_switch;   /* the tracepoint sched:sched_switch */
+    uint16_t next_at; /* of that one: where the raw data have the next thread; 0: unknown */
+    uint32_t metric;  /* number of its metric; LODE_NONE: none */
 };
 
 static inline bool perf_event_flag(const struct perf_event *event, unsigned bit)

@@ -189,7 +189,8 @@ lode_status lode_perf_add_build_id(struct perf_store *store, struct lode_range r
     slot->id.size = size < PERF_BUILD_ID ? size : PERF_BUILD_ID;
     memcpy(slot->id.bytes, record.data + AT_ID, slot->id.size);
     uint32_t name;
-    LODE_TRY(lode_perf_string(store, (struct lode_range){record.data + AT_NAME, record.size - AT_NAME}, &name));
+    LODE_TRY(
+        lode_perf_string(store, (struct lode_range){record.data + AT_NAME, record.size - AT_NAME}, &name));
     LODE_ARRAY_AT(&store->build_ids, struct perf_named_id, store->build_ids.count - 1)->name = name;
     return LODE_OK;
 }
@@ -297,8 +298,7 @@ void lode_perf_read_formats(struct perf_store *store)
                            event->attr.sample_type & PERF_HAS_TIME;
         if (!event->is_switch)
             continue;
-        uint16_t at =
-            store->tracing.size > 0 ? find_field(store->tracing, "sched_switch", "next_pid") : 0;
+        uint16_t at = store->tracing.size > 0 ? find_field(store->tracing, "sched_switch", "next_pid") : 0;
         event->next_at = at ? at : USUAL_NEXT;
     }
 }

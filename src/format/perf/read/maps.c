@@ -33,9 +33,8 @@ static uint32_t add_node(struct perf_maps *maps, const struct perf_map_node *nod
 
 static uint32_t add_mapping(struct perf_maps *maps, uint32_t edition, const struct perf_mapping *mapping)
 {
-    struct perf_map_node node = {.mapping = *mapping,
-                                 .priority = (uint32_t)lode_hash_number(maps->nodes.count),
-                                 .edition = edition};
+    struct perf_map_node node = {
+        .mapping = *mapping, .priority = (uint32_t)lode_hash_number(maps->nodes.count), .edition = edition};
     return add_node(maps, &node);
 }
 

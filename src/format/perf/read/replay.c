@@ -288,9 +288,8 @@ static lode_status map_user(struct perf_replay *self, uint64_t time, struct mapp
     uint32_t thread;
     mapped->module.kind = !has_no_file ? PERF_MODULE_FILE : is_code ? PERF_MODULE_JIT : PERF_MODULE_MEMORY;
     if (has_no_file)
-        mapped->module = (struct perf_module){.name = mapped->module.name,
-                                              .kind = mapped->module.kind,
-                                              .pid = is_code ? mapped->pid : 0};
+        mapped->module = (struct perf_module){
+            .name = mapped->module.name, .kind = mapped->module.kind, .pid = is_code ? mapped->pid : 0};
     else if (mapped->module.id.size > 0)
         mapped->module.inode = mapped->module.generation = 0;
     else
@@ -530,8 +529,7 @@ static uint32_t thread_then(const struct perf_replay *self, int32_t tid, uint64_
 void lode_perf_moment_find(const struct perf_replay *self, int32_t pid, int32_t tid, uint64_t time,
                            struct perf_moment *out)
 {
-    *out = (struct perf_moment){
-        .to = UINT64_MAX, .name = LODE_NO_NUMBER, .process_name = LODE_NO_NUMBER};
+    *out = (struct perf_moment){.to = UINT64_MAX, .name = LODE_NO_NUMBER, .process_name = LODE_NO_NUMBER};
     out->thread = thread_then(self, tid, time, out);
     uint32_t leader = LODE_NONE, space = LODE_NONE;
     if (out->thread != LODE_NONE) {

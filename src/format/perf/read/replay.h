@@ -74,8 +74,8 @@ struct perf_replay {
 /* What holds for a thread in [from, to). */
 struct perf_moment {
     uint64_t from, to;
-    uint32_t thread;       /* LODE_NONE: no record tells of it */
-    uint32_t root, kernel; /* roots of mappings */
+    uint32_t thread;             /* LODE_NONE: no record tells of it */
+    uint32_t root, kernel;       /* roots of mappings */
     uint32_t name, process_name; /* strings; LODE_NO_NUMBER: unknown */
 };
 

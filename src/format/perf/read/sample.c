@@ -40,7 +40,7 @@ static bool take_counters(struct walk *walk, const struct perf_attr *attr, struc
     uint32_t words = 1u + !!(format & PERF_READ_ID) + !!(format & PERF_READ_LOST);
     struct lode_range times;
     sample->has_counters = true;
-    uint64_t time_words = (uint64_t)!!(format & PERF_READ_ENABLED) + !!(format & PERF_READ_RUNNING);
+    uint64_t time_words = (uint64_t) !!(format & PERF_READ_ENABLED) + !!(format & PERF_READ_RUNNING);
     if (format & PERF_READ_GROUP) {
         if (!take_u64(walk, &count) || !take_words(walk, time_words, &times) ||
             count > walk->left / 8 / words || !take_words(walk, count * words, &sample->counters))
@@ -64,8 +64,7 @@ static bool take_chain(struct walk *walk, struct perf_sample *sample)
 static bool take_raw(struct walk *walk, struct perf_sample *sample)
 {
     struct lode_range size;
-    return take(walk, sizeof(uint32_t), &size) &&
-           take(walk, perf_u32(walk->is_big, size.data), &sample->raw);
+    return take(walk, sizeof(uint32_t), &size) && take(walk, perf_u32(walk->is_big, size.data), &sample->raw);
 }
 
 static bool take_branches(struct walk *walk, const struct perf_attr *attr)
@@ -111,9 +110,9 @@ static bool take_rest(struct walk *walk, const struct perf_attr *attr)
     uint64_t type = attr->sample_type;
     struct lode_range bytes;
     bool has_any;
-    uint64_t words = (uint64_t)!!(type & (PERF_HAS_WEIGHT | PERF_HAS_WEIGHTS)) +
+    uint64_t words = (uint64_t) !!(type & (PERF_HAS_WEIGHT | PERF_HAS_WEIGHTS)) +
                      !!(type & PERF_HAS_DATA_SRC) + !!(type & PERF_HAS_TRANSACTION);
-    uint64_t later = (uint64_t)!!(type & PERF_HAS_PHYS_ADDR) + !!(type & PERF_HAS_CGROUP) +
+    uint64_t later = (uint64_t) !!(type & PERF_HAS_PHYS_ADDR) + !!(type & PERF_HAS_CGROUP) +
                      !!(type & PERF_HAS_DATA_PAGE) + !!(type & PERF_HAS_CODE_PAGE);
     return take_words(walk, words, &bytes) &&
            (!(type & PERF_HAS_REGS_INTR) || take_registers(walk, attr->regs_intr, &has_any)) &&

@@ -65,11 +65,11 @@ struct perf_store {
     struct lode_arena arena;
     struct lode_strings strings;
     bool is_big, is_pipe;
-    struct lode_array parts;  /* struct perf_part */
-    struct lode_array events; /* struct perf_event */
-    struct lode_map event_of; /* from an id */
-    struct lode_array sides;  /* struct perf_side: in the order of the recording, then sorted */
-    struct lode_array pieces; /* struct perf_piece */
+    struct lode_array parts;     /* struct perf_part */
+    struct lode_array events;    /* struct perf_event */
+    struct lode_map event_of;    /* from an id */
+    struct lode_array sides;     /* struct perf_side: in the order of the recording, then sorted */
+    struct lode_array pieces;    /* struct perf_piece */
     struct lode_array build_ids; /* struct perf_named_id */
     struct lode_range tracing;   /* formats of tracepoints; may be empty */
     const char *host, *release, *version, *machine, *processor, *command; /* or NULL */

@@ -20,8 +20,8 @@ enum {
 void lode_perf_stream_open(struct perf_stream *stream, const struct perf_store *store,
                            const struct perf_part *part, uint64_t begin, uint64_t end)
 {
-    *stream = (struct perf_stream){
-        .records = part->records, .at = begin, .end = end, .is_big = store->is_big};
+    *stream =
+        (struct perf_stream){.records = part->records, .at = begin, .end = end, .is_big = store->is_big};
 }
 
 void lode_perf_stream_close(struct perf_stream *stream)

@@ -34,11 +34,11 @@ struct perf_stream {
 
     /* Of compressed records. */
     void *unpacker;
-    struct lode_blob plain;     /* unpacked bytes; those from `used` on are not read yet */
+    struct lode_blob plain; /* unpacked bytes; those from `used` on are not read yet */
     size_t used;
-    struct lode_range packed;   /* of the packet that is being unpacked: what is left */
-    bool has_more;              /* the unpacker has bytes that did not fit */
-    uint64_t packet;            /* its offset */
+    struct lode_range packed;           /* of the packet that is being unpacked: what is left */
+    bool has_more;                      /* the unpacker has bytes that did not fit */
+    uint64_t packet;                    /* its offset */
     uint64_t packed_bytes, plain_bytes; /* so far */
 };
 

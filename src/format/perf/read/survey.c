@@ -44,8 +44,7 @@ uint32_t lode_perf_event_of(const struct perf_store *store, const uint8_t *recor
         return is_sample ? LODE_NONE : 0;
     if (is_sample ? at + 8 > body : at > body)
         return LODE_NONE;
-    uint64_t id =
-        perf_u64(store->is_big, is_sample ? record + PERF_RECORD_HEADER + at : record + size - at);
+    uint64_t id = perf_u64(store->is_big, is_sample ? record + PERF_RECORD_HEADER + at : record + size - at);
     const uint32_t *number = id == 0 ? NULL : lode_map_get(&store->event_of, id);
     return id == 0 ? 0 : number ? *number : LODE_NONE;
 }
@@ -110,8 +109,7 @@ static lode_status update_event(struct survey *self, const struct perf_record *r
         AT_NAME = 24
     };
     struct perf_store *store = self->store;
-    if (record->size <= AT_NAME ||
-        perf_u64(store->is_big, record->bytes + PERF_RECORD_HEADER) != KIND_NAME)
+    if (record->size <= AT_NAME || perf_u64(store->is_big, record->bytes + PERF_RECORD_HEADER) != KIND_NAME)
         return LODE_OK;
     const uint32_t *event = lode_map_get(&store->event_of, perf_u64(store->is_big, record->bytes + AT_ID));
     uint32_t name;

@@ -58,11 +58,11 @@ enum {
     PERF_MODE_KERNEL = 1,
     PERF_MODE_USER = 2,
     PERF_MODE_GUEST_KERNEL = 4,
-    PERF_MISC_DATA = 1 << 13,     /* of MMAP: not executable */
-    PERF_MISC_OUT = 1 << 13,      /* of SWITCH */
+    PERF_MISC_DATA = 1 << 13,      /* of MMAP: not executable */
+    PERF_MISC_OUT = 1 << 13,       /* of SWITCH */
     PERF_MISC_FORK_EXEC = 1 << 13, /* of FORK: mappings are not copied */
-    PERF_MISC_BUILD_ID = 1 << 14, /* of MMAP2 */
-    PERF_MISC_ID_SIZE = 1 << 15   /* of BUILD_ID */
+    PERF_MISC_BUILD_ID = 1 << 14,  /* of MMAP2 */
+    PERF_MISC_ID_SIZE = 1 << 15    /* of BUILD_ID */
 };
 
 /* Fields of a sample. */

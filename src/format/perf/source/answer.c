@@ -6,8 +6,8 @@
 #include "base/text/utf8.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <lode/private/utf8.h>
 #include <limits.h>
+#include <lode/private/utf8.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,8 +250,7 @@ static bool add_symbols(const struct perf_replay *replay, const struct kernel_li
         char *name = (char *)list->text.bytes + items[last].name;
         uint64_t end = low < count ? items[low].address : items[last].address + LINE_MOST;
         clean(name);
-        if (address < end &&
-            !lode_perf_answer_add(answer, name, items[last].address + moved, end + moved))
+        if (address < end && !lode_perf_answer_add(answer, name, items[last].address + moved, end + moved))
             return false;
     }
     return true;
@@ -282,8 +281,8 @@ lode_status lode_perf_read_kernel(const struct perf_source *source, const struct
     if (file == NULL)
         return LODE_END;
     lode_array_init(&list.symbols, sizeof(struct symbol), LINES_MOST);
-    bool done = list_symbols(&list, file, wanted) &&
-                (list.mark == 0 || add_symbols(replay, &list, question, answer));
+    bool done =
+        list_symbols(&list, file, wanted) && (list.mark == 0 || add_symbols(replay, &list, question, answer));
     fclose(file);
     lode_array_free(&list.symbols);
     lode_blob_free(&list.text);

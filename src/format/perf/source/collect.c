@@ -218,8 +218,8 @@ static lode_status deliver_counter(const struct taking *self, uint64_t id, uint6
 {
     struct perf_worker *worker = self->worker;
     const uint32_t *owner = lode_map_get(&worker->store->event_of, id);
-    bool is_own = perf_event_flag(self->event, PERF_FLAG_INHERIT) &&
-                  self->event->attr.sample_type & PERF_HAS_TID;
+    bool is_own =
+        perf_event_flag(self->event, PERF_FLAG_INHERIT) && self->event->attr.sample_type & PERF_HAS_TID;
     uint64_t period;
     if (owner == NULL) {
         worker->counts.unknown_ids++;
@@ -328,9 +328,8 @@ static lode_status take_sample(struct perf_worker *worker, const struct perf_rec
         return LODE_OK;
     if (self.event->is_switch)
         return take_switch(&self);
-    return event == worker->trace_event
-               ? add_instant(worker, self.known->who, sample->time, self.node, error)
-               : LODE_OK;
+    return event == worker->trace_event ? add_instant(worker, self.known->who, sample->time, self.node, error)
+                                        : LODE_OK;
 }
 
 /* A thread leaves or gets a processor: which one, is in the trailer. */
@@ -366,7 +365,8 @@ static void sort_times(struct perf_instant *items, struct perf_instant *other, s
             size_t middle = begin + width < count ? begin + width : count;
             size_t end = middle + width < count ? middle + width : count, a = begin, b = middle;
             for (size_t i = begin; i < end; i++)
-                other[i] = a < middle && (b == end || items[a].time <= items[b].time) ? items[a++] : items[b++];
+                other[i] =
+                    a < middle && (b == end || items[a].time <= items[b].time) ? items[a++] : items[b++];
         }
         memcpy(items, other, count * sizeof *items);
     }
@@ -436,7 +436,8 @@ static lode_status take_records(struct perf_worker *worker, struct perf_stream *
     };
     struct perf_record record;
     struct perf_sample sample;
-    uint64_t order = piece->order, number = (uint64_t)(piece - (struct perf_piece *)worker->store->pieces.items);
+    uint64_t order = piece->order,
+             number = (uint64_t)(piece - (struct perf_piece *)worker->store->pieces.items);
     uint32_t event;
     while (lode_perf_stream_next(stream, &record)) {
         if (record.type == PERF_SAMPLE && read_sample(worker, &record, piece->part, order, &event, &sample))
@@ -507,7 +508,6 @@ lode_status lode_perf_report_counts(struct perf_store *store, const struct perf_
     for (size_t i = 0; i < sizeof found / sizeof *found; i++)
         if (found[i].count > 0)
             LODE_TRY(perf_finding(store, found[i].rule, file, LODE_NO_OFFSET, "%s %s",
-                                  LODE_COUNTED(found[i].count, found[i].one, found[i].many),
-                                  found[i].rest));
+                                  LODE_COUNTED(found[i].count, found[i].one, found[i].many), found[i].rest));
     return LODE_OK;
 }

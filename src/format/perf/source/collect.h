@@ -44,7 +44,7 @@ struct perf_instant {
 /* Instants of one thread in one piece, in order of time. */
 struct perf_run {
     uint64_t first, last; /* times */
-    uint64_t at;    /* in the spool */
+    uint64_t at;          /* in the spool */
     uint64_t piece;
     uint32_t count, who, worker;
 };
@@ -59,7 +59,7 @@ struct perf_counts {
 /* What is known of a thread since it was last looked at. */
 struct perf_known {
     struct perf_moment moment;
-    uint32_t who, entry; /* the entry's node */
+    uint32_t who, entry;  /* the entry's node */
     uint32_t lane, event; /* of the last sample */
 };
 
@@ -83,10 +83,10 @@ struct perf_worker {
     struct lode_map row_of;           /* from lane and node */
     struct lode_array rows;           /* struct perf_row */
     struct perf_sites *sites;
-    struct perf_path *path;     /* of the last sample */
-    struct lode_map known_of;   /* from a thread id */
-    struct lode_array known;    /* struct perf_known */
-    int32_t last_tid;           /* of the last record, and its number there, plus 1 */
+    struct perf_path *path;   /* of the last sample */
+    struct lode_map known_of; /* from a thread id */
+    struct lode_array known;  /* struct perf_known */
+    int32_t last_tid;         /* of the last record, and its number there, plus 1 */
     uint32_t last_known;
     struct lode_interner counters; /* ids and threads */
     struct lode_array totals;      /* uint64_t: the last value of each */

@@ -19,12 +19,11 @@ struct lines {
 
     /* Of the profile that is being read. */
     uint32_t profile;
-    uint32_t node;     /* of the last sample; 0: none */
-    bool is_off;       /* it does not run, */
-    uint64_t off_from; /* since then, */
-    uint32_t off_node; /* and was there */
-    struct lode_map off_of;   /* from a node */
-    struct lode_array off;    /* struct perf_cost */
+    bool is_off;            /* it does not run, */
+    uint64_t off_from;      /* since then, */
+    uint32_t off_node;      /* and was there */
+    struct lode_map off_of; /* from a node */
+    struct lode_array off;  /* struct perf_cost */
     lode_error *error;
 };
 
@@ -58,15 +57,14 @@ static lode_status add_off(struct lines *self, uint64_t until)
     struct perf_cost *cost = number && added ? lode_array_push(&self->off) : NULL;
     LODE_TRY_ALLOC(number && (cost || !added), self->error);
     if (added)
-        *cost = (struct perf_cost){
-            .profile = self->profile, .node = self->off_node, .event = PERF_COST_OFF};
+        *cost = (struct perf_cost){.profile = self->profile, .node = self->off_node, .event = PERF_COST_OFF};
     cost = LODE_ARRAY_AT(&self->off, struct perf_cost, *number);
     cost->count++;
     lode_wide_add(&cost->sum, until - self->off_from, &overflows);
     return LODE_OK;
 }
 
-/* Where it waits is known if the switch has a call chain; else it is where it was seen last. */
+/* Where it waits is known if the switch has a call chain. */
 static lode_status leave(struct lines *self, const struct perf_instant *instant)
 {
     uint32_t entry = self->source->entry_of[self->profile], node = instant->node & PERF_INSTANT_NODE;
@@ -74,7 +72,7 @@ static lode_status leave(struct lines *self, const struct perf_instant *instant)
         return LODE_OK;
     self->is_off = true;
     self->off_from = instant->time;
-    self->off_node = node ? node : self->node ? self->node : entry;
+    self->off_node = node ? node : entry;
     return put_sample(self, instant->time, LODE_TREE_ROOT);
 }
 
@@ -98,7 +96,6 @@ static lode_status take(struct lines *self, const struct perf_instant *instant)
         return arrive(self, instant->time);
     if (self->is_off)
         LODE_TRY(arrive(self, instant->time));
-    self->node = instant->node;
     return put_sample(self, instant->time, instant->node);
 }
 
@@ -146,7 +143,6 @@ static lode_status release(struct lines *self, uint64_t before)
 static lode_status begin_profile(struct lines *self, uint32_t profile)
 {
     self->profile = profile;
-    self->node = 0;
     self->is_off = false;
     lode_map_clear(&self->off_of);
     self->off.count = 0;

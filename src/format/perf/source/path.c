@@ -66,9 +66,8 @@ static uint32_t frame_of(struct perf_worker *worker, uint64_t address, uint32_t 
             return site->frame;
     }
     uint32_t frame = make_frame(worker, address, root, is_caller);
-    struct site *slot = frame != LODE_NO_NUMBER && lode_index_reserve(&sites->index)
-                            ? lode_array_push(&sites->items)
-                            : NULL;
+    struct site *slot =
+        frame != LODE_NO_NUMBER && lode_index_reserve(&sites->index) ? lode_array_push(&sites->items) : NULL;
     if (slot == NULL)
         return LODE_NO_NUMBER;
     *slot = (struct site){address, root, frame, is_caller};
@@ -86,9 +85,8 @@ static uint32_t child(struct hpcrun_raw *raw, uint32_t parent, const struct hpcr
 
 uint32_t lode_perf_entry(struct hpcrun_raw *raw, const char *process, bool is_main)
 {
-    struct hpcrun_raw_frame frame = {.offset = is_main ? LODE_ENTRY_MAIN_THREAD
-                                                       : LODE_ENTRY_APPLICATION_THREAD,
-                                     .kind = HPCRUN_RAW_ENTRY};
+    struct hpcrun_raw_frame frame = {
+        .offset = is_main ? LODE_ENTRY_MAIN_THREAD : LODE_ENTRY_APPLICATION_THREAD, .kind = HPCRUN_RAW_ENTRY};
     frame.module = lode_hpcrun_raw_module(raw, process, LODE_NO_NUMBER);
     return frame.module == LODE_NO_NUMBER ? 0 : child(raw, LODE_TREE_ROOT, &frame);
 }
@@ -182,8 +180,8 @@ static bool find_roots(struct perf_path *path, const struct words *words, const 
 }
 
 /* Takes the new words, from the outermost one on. */
-static uint32_t take_words(struct perf_worker *worker, const struct words *words, uint32_t done, uint32_t leaf,
-                           uint32_t node)
+static uint32_t take_words(struct perf_worker *worker, const struct words *words, uint32_t done,
+                           uint32_t leaf, uint32_t node)
 {
     struct perf_path *path = worker->path;
     uint32_t depth = done > 0 ? path->steps[done - 1].depth : 0;

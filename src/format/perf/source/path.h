@@ -25,8 +25,8 @@ struct perf_step {
 struct perf_path {
     struct perf_step steps[PERF_WORDS_MOST + 1];
     uint32_t count;
-    uint32_t leaf;  /* the step that is no return address; `count`: none */
-    uint32_t entry; /* the node that it begins at */
+    uint32_t leaf;                       /* the step that is no return address; `count`: none */
+    uint32_t entry;                      /* the node that it begins at */
     uint32_t roots[PERF_WORDS_MOST + 1]; /* of the words that are new, innermost first */
 };
 

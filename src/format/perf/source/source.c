@@ -48,8 +48,7 @@ static lode_status read_pieces(struct perf_source *source, int scratch, lode_err
                            .finish = count_piece,
                            .context = &self,
                            .pool = options->pool};
-    unsigned threads =
-        lode_perf_is_serial(&source->store) ? 1 : lode_pool_threads(input->threads, job.items);
+    unsigned threads = lode_perf_is_serial(&source->store) ? 1 : lode_pool_threads(input->threads, job.items);
     bool needs_spool = source->base.base.has_traces || source->has_switches;
     source->workers = calloc(threads, sizeof *source->workers);
     LODE_TRY_ALLOC(source->workers, error);
@@ -89,8 +88,8 @@ static lode_status merge_workers(struct perf_source *source, lode_error *error)
         lode_hpcrun_raw_free(&worker->raw);
         worker->raw = (struct hpcrun_raw){0};
         for (size_t i = 0; i < worker->whos.items.count; i++) {
-            source->who_of[w][i] =
-                lode_interner_add(&source->whos, LODE_ARRAY_AT(&worker->whos.items, struct perf_who, i), NULL);
+            source->who_of[w][i] = lode_interner_add(
+                &source->whos, LODE_ARRAY_AT(&worker->whos.items, struct perf_who, i), NULL);
             LODE_TRY_ALLOC(source->who_of[w][i] != LODE_NO_NUMBER, error);
         }
     }
@@ -297,9 +296,13 @@ static lode_status put_costs(struct perf_source *source, lode_error *error)
 
 /* ---- the source ---- */
 
+/* The program that was recorded, or how perf was called. */
 static const char *title_of(const struct perf_store *store)
 {
-    return store->command ? store->command : perf_part_at(store, 0)->name;
+    const char *program = store->command ? strstr(store->command, " -- ") : NULL;
+    return program          ? program + strlen(" -- ")
+           : store->command ? store->command
+                            : perf_part_at(store, 0)->name;
 }
 
 static lode_status name_all(struct perf_source *source, lode_error *error)
@@ -422,8 +425,9 @@ static lode_status open_recording(struct perf_source *source, const struct lode_
     LODE_TRY(lode_perf_read(&source->store, &source->replay, &source->folder));
     LODE_TRY(look(source, error));
     source->has_switches = has_switches(&source->store);
-    source->base.base.has_traces = options->trace != LODE_TRACE_NONE &&
-                                   (lode_perf_trace_event(&source->store) != LODE_NONE || source->has_switches);
+    source->base.base.has_traces =
+        options->trace != LODE_TRACE_NONE &&
+        (lode_perf_trace_event(&source->store) != LODE_NONE || source->has_switches);
     return LODE_OK;
 }
 

@@ -54,7 +54,8 @@ static size_t read_segments(int fd, struct segment segments[SEGMENTS_MOST])
     int own = *(const uint8_t *)&order == 1 ? ELFDATA2LSB : ELFDATA2MSB;
     if (pread(fd, &header, sizeof header, 0) != sizeof header ||
         memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_ident[EI_DATA] != own || header.e_phentsize != sizeof entry || header.e_phoff > INT64_MAX / 2)
+        header.e_ident[EI_DATA] != own || header.e_phentsize != sizeof entry ||
+        header.e_phoff > INT64_MAX / 2)
         return 0;
     for (unsigned i = 0; i < header.e_phnum && i < SEGMENTS_MOST; i++) {
         off_t at = (off_t)(header.e_phoff + i * sizeof entry);
@@ -127,10 +128,8 @@ static lode_status ask_places(const struct asking *self, struct binary_asking *a
     struct binary_reply reply;
     for (size_t i = 0; i < count; i++)
         addresses[i] = places[i].address;
-    asking->request = (struct binary_request){.program = self->all->binaries.program,
-                                              .debug = -1,
-                                              .offsets = addresses,
-                                              .count = (uint32_t)count};
+    asking->request = (struct binary_request){
+        .program = self->all->binaries.program, .debug = -1, .offsets = addresses, .count = (uint32_t)count};
     lode_status status = lode_hpcrun_ask_file(asking, &reply);
     if (status == LODE_OK && !is_recorded(self, &asking->file, &reply))
         status = LODE_END;
@@ -189,7 +188,8 @@ static lode_status try_by_id(const struct asking *self, const char *root, const 
     if (id->size < 2 || root[0] == '\0')
         return LODE_END;
     for (unsigned i = 0; i < id->size; i++)
-        used += (size_t)snprintf(digits + used, sizeof digits - used, "%02x%s", id->bytes[i], i == 0 ? "/" : "");
+        used +=
+            (size_t)snprintf(digits + used, sizeof digits - used, "%02x%s", id->bytes[i], i == 0 ? "/" : "");
     int length = snprintf(path, sizeof path, "%s/.build-id/%s%s", root, digits, rest);
     return length < (int)sizeof path ? try_path(self, path) : LODE_END;
 }
@@ -284,8 +284,7 @@ lode_status lode_perf_ask(struct hpcrun_source *base, struct hpcrun_scopes *scop
         if (question->count == 0 || question->key >= source->replay.modules.items.count)
             continue;
         self.module = perf_module_at(&source->replay, question->key);
-        lode_status status =
-            self.module->kind == PERF_MODULE_FILE ? ask_file(&self) : ask_text(&self);
+        lode_status status = self.module->kind == PERF_MODULE_FILE ? ask_file(&self) : ask_text(&self);
         if (status != LODE_END)
             LODE_TRY(status);
         LODE_TRY(report_unnamed(&self, status == LODE_OK));
