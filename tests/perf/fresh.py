@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Recordings that perf makes here and now: what Lode says of them follows from what `perf script` of the same machine shows: events, threads, and
+the own cost of each function of the program. Skips where perf is missing or not permitted.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tools")]
+
+from tap import Tap  # noqa: E402
+
+RECORDINGS = {
+    "call chains": (["-g", "-F", "999", "-e", "cpu-clock:u"], []),
+    "threads and switches": (["-g", "-F", "999", "--switch-events", "-e", "cpu-clock:u"], ["threads"]),
+    "fork and exec, a fixed period": (["--sample-cpu", "-c", "1000000", "-e", "task-clock:u"], ["fork"]),
+    "two events": (["-g", "-F", "499", "-e", "cpu-clock:u,page-faults:u"], ["threads"]),
+    "compressed": (["-z", "-g", "-F", "999", "-e", "cpu-clock:u"], []),
+    "a group that is read": (["-F", "499", "-e", "{cpu-clock,page-faults}:S"], []),
+}
+HEAD = re.compile(r"^(?P<comm>.*?)\s+(?P<pid>-?\d+)/(?P<tid>-?\d+)\s+(?:\[\d+\]\s+)?(?:[\d.]+:\s+)?(?P<period>\d+)\s+(?P<event>\S+):(?P<rest>\s.*)?$")
+FRAME = re.compile(r"^\s+[0-9a-f]+\s+(?P<symbol>.*?)\s+\((?P<module>.*)\)$")
+
+
+def run(*words, **more):
+    return subprocess.run(list(map(str, words)), capture_output=True, check=False, **more)
+
+
+def scripted(path):
+    """Samples of perf script: (thread, event, period, symbol and module of the innermost frame)."""
+    text = run("perf", "script", "--no-inline", "-i", path, "-F", "comm,pid,tid,event,period,ip,sym,dso").stdout.decode(errors="replace")
+    found = []
+    for line in text.split("\n"):
+        head, frame = HEAD.match(line), FRAME.match(line)
+        if head and not line.startswith("\t"):
+            found.append([int(head["tid"]), head["event"], int(head["period"]), None])
+            frame = FRAME.match(" " + (head["rest"] or ""))
+        if frame and found and found[-1][3] is None:
+            found[-1][3] = (frame["symbol"], frame["module"])
+    return found
+
+
+def ask(lode, *words):
+    done = run(lode, *words)
+    if done.returncode != 0:
+        raise RuntimeError(f"lode {' '.join(map(str, words))}: {done.stderr.decode(errors='replace')}")
+    return json.loads(done.stdout)
+
+
+def near(a, b):
+    return abs(a - b) <= 1e-9 * max(abs(a), abs(b), 1)
+
+
+def differences(lode, path, program):
+    wrong = []
+    samples = scripted(path)
+    if not samples:
+        return ["perf shows no samples"]
+    for event in {sample[1] for sample in samples}:
+        own = [sample for sample in samples if sample[1] == event]
+        is_time = "clock" in event
+        unit = 1e-9 if is_time else 1
+        metric = event + (" (sec)" if is_time else "")
+        answer = ask(lode, "top", "--json", "--limit", 0, "-m", metric, path)
+        total = sum(sample[2] for sample in own) * unit
+        if not near(answer["total"], total):
+            wrong.append(f"{metric}: {answer['total']} instead of {total}")
+        functions = Counter()
+        for sample in own:
+            if sample[3] and sample[3][1] == str(program):
+                functions[sample[3][0]] += sample[2] * unit
+        rows = {row["function"]: row["exclusive"] for row in answer["rows"] if row["module"] == str(program)}
+        for name, cost in functions.items():
+            if not near(rows.get(name, 0), cost):
+                wrong.append(f"{metric}, {name}: {rows.get(name)} instead of {cost}")
+    threads = len({sample[0] for sample in samples})
+    found = ask(lode, "info", "--json", path)["profiles"]
+    if isinstance(found, int) and found - 1 < threads:
+        wrong.append(f"{found} profiles of {threads} threads")
+    return wrong
+
+
+def check_killed(tap, lode, program, scratch):
+    """perf itself shows nothing of a recording that it could not finish."""
+    path = scratch / "killed.data"
+    recorder = subprocess.Popen(["perf", "record", "-q", "-m", "2", "-F", "999", "-e", "cpu-clock:u", "-o", path, "--", program, "forever"],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    for _ in range(6000):
+        if path.exists() and path.stat().st_size > 1 << 14:
+            break
+        try:
+            recorder.wait(0.01)
+            break
+        except subprocess.TimeoutExpired:
+            pass
+    os.killpg(recorder.pid, signal.SIGKILL)
+    recorder.wait()
+    findings = ask(lode, "check", "--json", path)
+    rules = {finding["rule"] for finding in findings["findings"]}
+    tap.check("perf-unfinished" in rules and findings["result"]["samples"] > 0, "killed: what was written is read, and said to be unfinished", [findings])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lode", required=True)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--symbols", required=True, help="the program lode-symbols")
+    options = parser.parse_args()
+    os.environ["LODE_PLUGINS"] = str(Path(options.symbols).resolve().parent)
+    tap = Tap()
+    program = Path(options.program).resolve()
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        tried = run("perf", "record", "-q", "-e", "cpu-clock:u", "-o", scratch / "try.data", "--", "true") if shutil.which("perf") else None
+        if tried is None or tried.returncode != 0 or not (scratch / "try.data").exists():
+            tap.skip("fresh recordings", "perf is missing, or not permitted here")
+            return tap.finish()
+        for number, (name, (words, arguments)) in enumerate(RECORDINGS.items()):
+            path = scratch / f"{number}.data"
+            done = run("perf", "record", "-q", *words, "-o", path, "--", program, *arguments)
+            if done.returncode != 0:
+                tap.skip(name, "perf does not record it here")
+                continue
+            wrong = differences(options.lode, path, program)
+            tap.check(not wrong, f"{name}: costs of functions are those of perf script", wrong[:8])
+        check_killed(tap, options.lode, program, scratch)
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
