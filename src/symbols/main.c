@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lode-symbols MEGABYTES SECONDS inside|beside|symbols: reads a binary for the library, which does
+ * lode-symbols MEGABYTES SECONDS inside|beside|symbols|unwind: reads a binary for the library, which does
  * not trust it, nor what this program says of it (binary_protocol.h). Debug information is inside
  * it, in a file beside it, or not wanted. The program has its files open when it starts, and can
  * open no others; it ends when memory or processor time run out, and dies with its parent.
  */
 #include "binary.h"
+#include "unwind.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -98,6 +99,8 @@ int main(int count, char **arguments)
     bool is_beside = strcmp(arguments[3], "beside") == 0, is_inside = strcmp(arguments[3], "inside") == 0;
     confine(strtoul(arguments[1], NULL, 10), strtoul(arguments[2], NULL, 10));
     elf_version(EV_CURRENT);
+    if (strcmp(arguments[3], "unwind") == 0)
+        _exit(unwind_all() ? SYMBOLS_DONE : SYMBOLS_NO_OUTPUT);
     Elf *elf = elf_begin(SYMBOLS_BINARY_FD, ELF_C_READ_MMAP, NULL);
     if (elf == NULL || elf_kind(elf) != ELF_K_ELF)
         return SYMBOLS_NO_BINARY;

@@ -27,6 +27,8 @@ RECORDINGS = {
     "fork and exec, a fixed period": (["--sample-cpu", "-c", "1000000", "-e", "task-clock:u"], ["fork"]),
     "two events": (["-g", "-F", "499", "-e", "cpu-clock:u,page-faults:u"], ["threads"]),
     "compressed": (["-z", "-g", "-F", "999", "-e", "cpu-clock:u"], []),
+    "unwound stacks": (["--call-graph", "dwarf,4096", "-F", "499", "-e", "cpu-clock:u"], ["threads"]),
+    "unwound stacks, compressed": (["-z", "--call-graph", "dwarf,4096", "-F", "499", "-e", "cpu-clock:u"], []),
     "a group that is read": (["-F", "499", "-e", "{cpu-clock,page-faults}:S"], []),
 }
 HEAD = re.compile(r"^(?P<comm>.*?)\s+(?P<pid>-?\d+)/(?P<tid>-?\d+)\s+(?:\[\d+\]\s+)?(?:[\d.]+:\s+)?(?P<period>\d+)\s+(?P<event>\S+):(?P<rest>\s.*)?$")
@@ -38,16 +40,16 @@ def run(*words, **more):
 
 
 def scripted(path):
-    """Samples of perf script: (thread, event, period, symbol and module of the innermost frame)."""
+    """Samples of perf script: (thread, event, period, symbols and modules of the frames, the innermost first)."""
     text = run("perf", "script", "--no-inline", "-i", path, "-F", "comm,pid,tid,event,period,ip,sym,dso").stdout.decode(errors="replace")
     found = []
     for line in text.split("\n"):
         head, frame = HEAD.match(line), FRAME.match(line)
         if head and not line.startswith("\t"):
-            found.append([int(head["tid"]), head["event"], int(head["period"]), None])
+            found.append((int(head["tid"]), head["event"], int(head["period"]), []))
             frame = FRAME.match(" " + (head["rest"] or ""))
-        if frame and found and found[-1][3] is None:
-            found[-1][3] = (frame["symbol"], frame["module"])
+        if frame and found:
+            found[-1][3].append((frame["symbol"], frame["module"]))
     return found
 
 
@@ -76,14 +78,17 @@ def differences(lode, path, program):
         total = sum(sample[2] for sample in own) * unit
         if not near(answer["total"], total):
             wrong.append(f"{metric}: {answer['total']} instead of {total}")
-        functions = Counter()
+        functions, callers = Counter(), Counter()
         for sample in own:
-            if sample[3] and sample[3][1] == str(program):
-                functions[sample[3][0]] += sample[2] * unit
-        rows = {row["function"]: row["exclusive"] for row in answer["rows"] if row["module"] == str(program)}
-        for name, cost in functions.items():
-            if not near(rows.get(name, 0), cost):
-                wrong.append(f"{metric}, {name}: {rows.get(name)} instead of {cost}")
+            frames = [symbol for symbol, module in sample[3] if module == str(program)]
+            if frames and sample[3][0][1] == str(program):
+                functions[frames[0]] += sample[2] * unit
+            callers.update({name: sample[2] * unit for name in set(frames)})
+        rows = {row["function"]: row for row in answer["rows"] if row["module"] == str(program)}
+        for name, cost in callers.items():
+            row = rows.get(name, {"exclusive": 0, "inclusive": 0})
+            if not near(row["exclusive"], functions[name]) or not near(row["inclusive"], cost):
+                wrong.append(f"{metric}, {name}: {row['exclusive']}, {row['inclusive']} instead of {functions[name]}, {cost}")
     threads = len({sample[0] for sample in samples})
     found = ask(lode, "info", "--json", path)["profiles"]
     if isinstance(found, int) and found - 1 < threads:

@@ -70,4 +70,45 @@ enum symbols_exit {
     SYMBOLS_NO_OUTPUT = 5
 };
 
+/*
+ * Unwinding copies of user stacks, in the mode "unwind": the helper gets binaries as open files, and
+ * requests through a pipe: a byte for the kind, then a struct.
+ *
+ *   UNWIND_SPACE     another address space begins: mappings are forgotten
+ *   UNWIND_MAPPING   struct unwind_mapping
+ *   UNWIND_SAMPLE    struct unwind_sample, bytes of the stack. The answer: u32 frames, u64 each, the
+ *                    innermost first; others are return addresses
+ */
+enum {
+    UNWIND_REQUESTS_FD = 4,
+    UNWIND_MODULES_FD = 16, /* the first of all binaries */
+    UNWIND_MODULES_MOST = 256,
+    UNWIND_MAPPINGS_MOST = 4096,
+    UNWIND_STACK_MOST = 1 << 16,
+    UNWIND_FRAMES_MOST = 127,
+    UNWIND_REGISTERS = 17, /* of DWARF on x86-64, the last is the instruction pointer */
+    UNWIND_SP = 7,
+    UNWIND_IP = 16
+};
+
+enum {
+    UNWIND_SPACE = 'N',
+    UNWIND_MAPPING = 'M',
+    UNWIND_SAMPLE = 'S'
+};
+
+struct unwind_mapping {
+    uint64_t start, end, offset;
+    uint32_t module;  /* number of its open file */
+    uint32_t id_size; /* 0: no build id was recorded */
+    uint8_t id[20];
+    uint8_t zero[4];
+};
+
+struct unwind_sample {
+    uint64_t registers[UNWIND_REGISTERS];
+    uint32_t size; /* bytes of the stack, from the stack pointer on */
+    uint32_t zero;
+};
+
 #endif

@@ -167,3 +167,17 @@ const struct perf_mapping *lode_perf_maps_find(const struct perf_maps *maps, uin
     }
     return found && address < found->end ? found : NULL;
 }
+
+static bool visit_all(const struct perf_maps *maps, uint32_t root,
+                      bool (*visit)(void *user, const struct perf_mapping *mapping), void *user)
+{
+    return root == 0 || (visit_all(maps, node_at(maps, root)->left, visit, user) &&
+                         visit(user, &node_at(maps, root)->mapping) &&
+                         visit_all(maps, node_at(maps, root)->right, visit, user));
+}
+
+void lode_perf_maps_each(const struct perf_maps *maps, uint32_t root,
+                         bool (*visit)(void *user, const struct perf_mapping *mapping), void *user)
+{
+    (void)visit_all(maps, root, visit, user);
+}

@@ -16,6 +16,7 @@ struct perf_mapping {
     uint64_t start, end;
     uint64_t shift;  /* an address minus this is the offset in the module */
     uint32_t module; /* a number that the caller gives */
+    bool is_code;    /* it is executable */
 };
 
 struct perf_map_node {
@@ -51,5 +52,9 @@ bool lode_perf_maps_remove(struct perf_maps *maps, uint32_t *root, uint32_t edit
                            uint32_t module);
 /* The mapping of an address, or NULL. */
 const struct perf_mapping *lode_perf_maps_find(const struct perf_maps *maps, uint32_t root, uint64_t address);
+
+/* Calls a function for each mapping, by address, until it returns false. */
+void lode_perf_maps_each(const struct perf_maps *maps, uint32_t root,
+                         bool (*visit)(void *user, const struct perf_mapping *mapping), void *user);
 
 #endif

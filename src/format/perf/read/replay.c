@@ -297,6 +297,7 @@ static lode_status map_user(struct perf_replay *self, uint64_t time, struct mapp
     if (begins_with(mapped->name, "[vdso"))
         mapped->offset = 0;
     mapped->mapping.shift = has_no_file ? 0 : mapped->mapping.start - mapped->offset;
+    mapped->mapping.is_code = is_code;
     self->zero_mappings += mapped->pid == 0;
     LODE_TRY(add_module(self, &mapped->module, &mapped->mapping.module));
     LODE_TRY(find_thread(self, mapped->pid, mapped->tid, &thread));

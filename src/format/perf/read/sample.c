@@ -77,24 +77,27 @@ static bool take_branches(struct walk *walk, const struct perf_attr *attr)
            take_words(walk, count * 3, &bytes) && (!has_counters || take_words(walk, count, &bytes));
 }
 
-static bool take_registers(struct walk *walk, uint64_t mask, bool *has_any)
+/* None if the thread was in the kernel only. */
+static bool take_registers(struct walk *walk, uint64_t mask, struct lode_range *out)
 {
     uint64_t abi;
-    struct lode_range bytes;
     if (!take_u64(walk, &abi))
         return false;
-    *has_any = abi != 0;
-    return abi == 0 || take_words(walk, (uint64_t)__builtin_popcountll(mask), &bytes);
+    return abi == 0 || take_words(walk, (uint64_t)__builtin_popcountll(mask), out);
 }
 
-static bool take_stack(struct walk *walk, bool *has_any)
+/* Of the copy, the part that was used. */
+static bool take_stack(struct walk *walk, struct lode_range *out)
 {
     uint64_t size, used = 0;
-    struct lode_range bytes;
     if (!take_u64(walk, &size))
         return false;
-    *has_any = size > 0;
-    return size == 0 || (take(walk, size, &bytes) && take_u64(walk, &used) && used <= size);
+    if (size == 0)
+        return true;
+    if (!take(walk, size, out) || !take_u64(walk, &used) || used > size)
+        return false;
+    out->size = used;
+    return true;
 }
 
 static bool take_aux(struct walk *walk)
@@ -109,27 +112,26 @@ static bool take_rest(struct walk *walk, const struct perf_attr *attr)
 {
     uint64_t type = attr->sample_type;
     struct lode_range bytes;
-    bool has_any;
     uint64_t words = (uint64_t) !!(type & (PERF_HAS_WEIGHT | PERF_HAS_WEIGHTS)) +
                      !!(type & PERF_HAS_DATA_SRC) + !!(type & PERF_HAS_TRANSACTION);
     uint64_t later = (uint64_t) !!(type & PERF_HAS_PHYS_ADDR) + !!(type & PERF_HAS_CGROUP) +
                      !!(type & PERF_HAS_DATA_PAGE) + !!(type & PERF_HAS_CODE_PAGE);
     return take_words(walk, words, &bytes) &&
-           (!(type & PERF_HAS_REGS_INTR) || take_registers(walk, attr->regs_intr, &has_any)) &&
+           (!(type & PERF_HAS_REGS_INTR) || take_registers(walk, attr->regs_intr, &bytes)) &&
            take_words(walk, later, &bytes) && (!(type & PERF_HAS_AUX) || take_aux(walk));
 }
 
 static bool take_variable(struct walk *walk, const struct perf_attr *attr, struct perf_sample *sample)
 {
     uint64_t type = attr->sample_type;
-    bool has_registers = false, has_stack = false;
-    bool is_whole = (!(type & PERF_HAS_READ) || take_counters(walk, attr, sample)) &&
-                    (!(type & PERF_HAS_CHAIN) || take_chain(walk, sample)) &&
-                    (!(type & PERF_HAS_RAW) || take_raw(walk, sample)) &&
-                    (!(type & PERF_HAS_BRANCHES) || take_branches(walk, attr)) &&
-                    (!(type & PERF_HAS_REGS_USER) || take_registers(walk, attr->regs_user, &has_registers)) &&
-                    (!(type & PERF_HAS_STACK_USER) || take_stack(walk, &has_stack)) && take_rest(walk, attr);
-    sample->has_stack = has_registers && has_stack;
+    bool is_whole =
+        (!(type & PERF_HAS_READ) || take_counters(walk, attr, sample)) &&
+        (!(type & PERF_HAS_CHAIN) || take_chain(walk, sample)) &&
+        (!(type & PERF_HAS_RAW) || take_raw(walk, sample)) &&
+        (!(type & PERF_HAS_BRANCHES) || take_branches(walk, attr)) &&
+        (!(type & PERF_HAS_REGS_USER) || take_registers(walk, attr->regs_user, &sample->registers)) &&
+        (!(type & PERF_HAS_STACK_USER) || take_stack(walk, &sample->stack)) && take_rest(walk, attr);
+    sample->has_stack = sample->registers.size > 0 && sample->stack.size > 0;
     return is_whole;
 }
 

@@ -17,8 +17,9 @@ struct perf_sample {
     uint32_t counter_size;      /* bytes of each; 0: there is only the one of `value` */
     uint64_t value, value_id;
     struct lode_range raw; /* of a tracepoint */
-    bool has_stack;        /* registers and stack, which must be unwound */
-    uint64_t rest;         /* bytes that no field takes */
+    bool has_stack;        /* registers and stack, which must be unwound: */
+    struct lode_range registers, stack;
+    uint64_t rest; /* bytes that no field takes */
 };
 
 /* `record` has `size` bytes, with its header. False if it is too short for its fields. */

@@ -4,6 +4,7 @@
 #include "base/text/count.h"
 #include "format/perf/read/stream.h"
 #include "format/perf/source/path.h"
+#include "format/perf/source/unwind.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,10 +28,18 @@ uint32_t lode_perf_trace_event(const struct perf_store *store)
 
 bool lode_perf_is_serial(const struct perf_store *store)
 {
+    bool found = lode_perf_has_stacks(store);
     for (size_t i = 0; i < store->events.count; i++)
-        if (perf_event_at(store, i)->attr.sample_type & PERF_HAS_READ)
-            return true;
-    return false;
+        found |= (perf_event_at(store, i)->attr.sample_type & PERF_HAS_READ) != 0;
+    return found;
+}
+
+bool lode_perf_has_stacks(const struct perf_store *store)
+{
+    bool found = false;
+    for (size_t i = 0; i < store->events.count; i++)
+        found |= (perf_event_at(store, i)->attr.sample_type & PERF_HAS_STACK_USER) != 0;
+    return found;
 }
 
 /* All modules, with the numbers that they have. */
@@ -65,7 +74,9 @@ lode_status lode_perf_worker_open(struct perf_worker *worker, const struct perf_
     lode_array_init(&worker->runs, sizeof(struct perf_run), SIZE_MAX);
     worker->sites = lode_perf_sites_new();
     worker->path = calloc(1, sizeof *worker->path);
-    LODE_TRY_ALLOC(lode_hpcrun_raw_init(&worker->raw) && worker->sites && worker->path, error);
+    worker->words = calloc(PERF_WORDS_MOST + 1, sizeof *worker->words);
+    LODE_TRY_ALLOC(lode_hpcrun_raw_init(&worker->raw) && worker->sites && worker->path && worker->words,
+                   error);
     LODE_TRY(add_modules(worker, error));
     if (scratch < 0)
         return LODE_OK;
@@ -90,6 +101,7 @@ void lode_perf_worker_close(struct perf_worker *worker)
     lode_perf_sites_free(worker->sites);
     lode_spool_close(&worker->spool);
     free(worker->path);
+    free(worker->words);
 }
 
 /* ---- threads ---- */
@@ -270,15 +282,37 @@ static lode_status take_switch(const struct taking *self)
     return add_instant(worker, next->who, sample->time, PERF_INSTANT_IN, self->error);
 }
 
+/* Adds the frames of the user stack to the chain, which has those of the kernel. */
+static bool unwind(struct perf_worker *worker, const struct taking *self, struct perf_sample *out)
+{
+    uint32_t count = lode_perf_unwind(worker->unwinder, self->event, self->sample, self->known->moment.root);
+    uint64_t before = self->sample->chain.size / sizeof(uint64_t), user = PERF_CHAIN_USER;
+    if (count == 0 || before + count + 1 > PERF_WORDS_MOST)
+        return false;
+    if (before > 0)
+        memcpy(worker->words, self->sample->chain.data, before * sizeof user);
+    worker->words[before] = user;
+    memcpy(worker->words + before + 1, worker->unwinder->frames, count * sizeof user);
+    *out = *self->sample;
+    out->has_chain = true;
+    out->chain = (struct lode_range){(const uint8_t *)worker->words, (before + 1 + count) * sizeof user};
+    return true;
+}
+
 static lode_status place(struct taking *self, unsigned mode)
 {
     struct perf_worker *worker = self->worker;
-    struct perf_chain chain = {self->event, self->sample, &self->known->moment, mode, self->known->entry};
+    const struct perf_sample *sample = self->sample;
+    struct perf_sample unwound;
+    bool is_unwound = worker->unwinder && sample->has_stack && unwind(worker, self, &unwound);
+    if (is_unwound)
+        sample = &unwound;
+    struct perf_chain chain = {self->event, sample, &self->known->moment, mode, self->known->entry};
     struct perf_walked walked = lode_perf_walk(worker, &chain);
     self->node = walked.node;
     worker->counts.marks += walked.has_mark;
     worker->counts.cut += walked.is_cut;
-    worker->counts.stacks += self->sample->has_stack;
+    worker->counts.stacks += self->sample->has_stack && !is_unwound;
     worker->counts.untimed += !self->sample->has_time;
     worker->counts.rest += self->sample->rest > 0;
     LODE_TRY_ALLOC(self->node, self->error);

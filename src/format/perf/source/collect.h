@@ -64,6 +64,7 @@ struct perf_known {
 };
 
 struct perf_path;
+struct perf_unwinder;
 
 /* A sample as it is seen, with the path of its chain: for tests. */
 struct perf_seen {
@@ -96,8 +97,10 @@ struct perf_worker {
     bool has_spool;
     unsigned number;
     struct perf_counts counts;
-    uint32_t trace_event; /* whose samples make trace lines; LODE_NONE: none */
-    perf_seen_fn show;    /* may be NULL */
+    struct perf_unwinder *unwinder; /* of user stacks; NULL: they are not unwound */
+    uint64_t *words;                /* a chain with unwound frames */
+    uint32_t trace_event;           /* whose samples make trace lines; LODE_NONE: none */
+    perf_seen_fn show;              /* may be NULL */
     void *user;
 };
 
@@ -105,6 +108,8 @@ struct perf_worker {
 uint32_t lode_perf_trace_event(const struct perf_store *store);
 /* Whether counters must be read in order: then there is one worker. */
 bool lode_perf_is_serial(const struct perf_store *store);
+/* Whether samples have copies of user stacks. */
+bool lode_perf_has_stacks(const struct perf_store *store);
 
 /* `scratch` is a directory for the spool; -1: without trace lines. Close it in every case. */
 lode_status lode_perf_worker_open(struct perf_worker *worker, const struct perf_replay *replay,

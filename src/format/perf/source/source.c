@@ -33,6 +33,22 @@ static lode_status count_piece(void *context, uint64_t item, lode_error *error)
     return lode_progress_add(&self->progress, piece->end - piece->begin, error);
 }
 
+/* Stacks of this kind of machine are unwound, by the one worker that there is then. */
+static void begin_unwinding(struct perf_source *source)
+{
+    const lode_build_options *options = source->base.input->options;
+    bool is_own = source->store.is_big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) &&
+                  (source->store.machine == NULL || strcmp(source->store.machine, "x86_64") == 0);
+    source->asking = (struct hpcrun_asking){.options = options,
+                                            .binaries = {.program = options->symbols_program,
+                                                         .replacements = options->replacements,
+                                                         .replacement_count = options->replacement_count,
+                                                         .foreign = options->foreign}};
+    lode_perf_unwinder_open(&source->unwinder, &source->replay, &source->asking, source->recorded);
+    if (is_own && options->symbols_program && lode_perf_has_stacks(&source->store))
+        source->workers[0].unwinder = &source->unwinder;
+}
+
 /* Each piece becomes sums and a spool of instants. */
 static lode_status read_pieces(struct perf_source *source, int scratch, lode_error *error)
 {
@@ -57,7 +73,9 @@ static lode_status read_pieces(struct perf_source *source, int scratch, lode_err
         LODE_TRY(lode_perf_worker_open(&source->workers[i], &source->replay, i, needs_spool ? scratch : -1,
                                        error));
     }
+    begin_unwinding(source);
     LODE_TRY(lode_pool_run(threads, &job, error));
+    lode_perf_unwinder_close(&source->unwinder);
     for (unsigned i = 0; i < threads; i++) {
         struct perf_worker *worker = &source->workers[i];
         if (worker->has_spool)
@@ -371,6 +389,7 @@ static void close_all(struct hpcrun_source *base)
 {
     struct perf_source *source = perf_source_of(base);
     close_workers(source);
+    lode_perf_unwinder_close(&source->unwinder);
     free(source->profiles);
     free(source->profile_of);
     free(source->entry_of);
@@ -442,6 +461,7 @@ lode_status lode_perf_source_open(struct perf_source **out, const struct lode_fo
     source->base.report = report;
     lode_perf_init(&source->store, report);
     lode_perf_replay_init(&source->replay, &source->store);
+    lode_perf_unwinder_open(&source->unwinder, &source->replay, &source->asking, 0);
     lode_interner_init(&source->whos, sizeof(struct perf_who));
     lode_array_init(&source->costs, sizeof(struct perf_cost), SIZE_MAX);
     lode_status status = open_recording(source, folder, error);

@@ -9,6 +9,7 @@
 
 #include "format/hpcrun/source/source.h"
 #include "format/perf/source/collect.h"
+#include "format/perf/source/unwind.h"
 
 /* Sums of a profile at a node: of an event, or of the time that it did not run. */
 struct perf_cost {
@@ -37,6 +38,8 @@ struct perf_source {
     bool has_lines;
     struct perf_worker *workers;
     unsigned worker_count;
+    struct hpcrun_asking asking; /* of the unwinder */
+    struct perf_unwinder unwinder;
     struct perf_counts counts;
 
     struct lode_interner whos;  /* struct perf_who, of all workers */
