@@ -23,6 +23,7 @@ static lode_status read_samples(struct checking *self)
     LODE_TRY(lode_perf_worker_open(&self->worker, &self->replay, 0, -1, error));
     for (uint64_t i = 0; i < store->pieces.count; i++)
         LODE_TRY(lode_perf_collect(&self->worker, i, error));
+    LODE_TRY(lode_perf_limit_contexts(store, self->worker.raw.tree.count));
     return lode_perf_report_counts(store, &self->worker.counts);
 }
 
@@ -34,7 +35,7 @@ static lode_status check_with(struct checking *self, const struct lode_folder *f
     LODE_TRY(lode_perf_read(&self->store, &self->replay, folder));
     LODE_TRY(read_samples(self));
     result->contexts = self->worker.raw.tree.count;
-    result->profiles = self->worker.whos.items.count;
+    result->profiles = self->worker.whos.items.count + 1; /* and the summary */
     result->values = self->worker.rows.count;
     result->samples = self->worker.counts.samples;
     return LODE_OK;

@@ -5,6 +5,7 @@
 #include "format/perf/read/stream.h"
 #include "format/perf/source/path.h"
 #include "format/perf/source/unwind.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -279,7 +280,7 @@ static lode_status take_switch(const struct taking *self)
         return LODE_OK;
     int32_t tid = (int32_t)perf_u32(worker->store->is_big, sample->raw.data + self->event->next_at);
     LODE_TRY(find_known(worker, -1, tid, sample->time, &next, self->error));
-    return add_instant(worker, next->who, sample->time, PERF_INSTANT_IN, self->error);
+    return add_instant(worker, next->who, sample->time, next->entry | PERF_INSTANT_IN, self->error);
 }
 
 /* Adds the frames of the user stack to the chain, which has those of the kernel. */
@@ -382,8 +383,8 @@ static lode_status take_change(struct perf_worker *worker, const struct perf_rec
     int32_t pid = (int32_t)perf_u32(store->is_big, end - layout->end_tid);
     int32_t tid = (int32_t)perf_u32(store->is_big, end - layout->end_tid + 4);
     LODE_TRY(find_known(worker, pid, tid, time, &known, error));
-    return add_instant(worker, known->who, time,
-                       record->misc & PERF_MISC_OUT ? PERF_INSTANT_OUT : PERF_INSTANT_IN, error);
+    uint32_t change = record->misc & PERF_MISC_OUT ? PERF_INSTANT_OUT : PERF_INSTANT_IN;
+    return add_instant(worker, known->who, time, known->entry | change, error);
 }
 
 /* ---- runs ---- */
@@ -462,6 +463,27 @@ static lode_status spool_instants(struct perf_worker *worker, uint64_t piece, lo
 
 /* ---- all of a piece ---- */
 
+/* Real recordings have one for every 20 bytes of their files. */
+static uint64_t most_contexts(const struct perf_store *store)
+{
+    enum {
+        FLOOR = 1 << 16,
+        BYTES = 8
+    };
+    return FLOOR + store->bytes / BYTES;
+}
+
+lode_status lode_perf_limit_contexts(struct perf_store *store, uint64_t contexts)
+{
+    uint64_t most = most_contexts(store);
+    if (contexts <= most)
+        return LODE_OK;
+    LODE_TRY(perf_finding(store, PERF_RULE_LIMIT, perf_part_at(store, 0)->name, LODE_NO_OFFSET,
+                          "there are more than %" PRIu64 " contexts in %" PRIu64 " bytes", most,
+                          store->bytes));
+    return LODE_END;
+}
+
 static lode_status take_records(struct perf_worker *worker, struct perf_stream *stream,
                                 const struct perf_piece *piece, lode_error *error)
 {
@@ -470,10 +492,11 @@ static lode_status take_records(struct perf_worker *worker, struct perf_stream *
     };
     struct perf_record record;
     struct perf_sample sample;
+    uint64_t most = most_contexts(worker->store);
     uint64_t order = piece->order,
              number = (uint64_t)(piece - (struct perf_piece *)worker->store->pieces.items);
     uint32_t event;
-    while (lode_perf_stream_next(stream, &record)) {
+    while (worker->raw.tree.count <= most && lode_perf_stream_next(stream, &record)) {
         if (record.type == PERF_SAMPLE && read_sample(worker, &record, piece->part, order, &event, &sample))
             LODE_TRY(take_sample(worker, &record, &sample, event, error));
         else if (record.type == PERF_SWITCH || record.type == PERF_SWITCH_CPU)

@@ -64,38 +64,35 @@ static lode_status add_off(struct lines *self, uint64_t until)
     return LODE_OK;
 }
 
-/* Where it waits is known if the switch has a call chain. */
+/* Where it waits is known if the switch has a call chain; else it is the entry point. */
 static lode_status leave(struct lines *self, const struct perf_instant *instant)
 {
-    uint32_t entry = self->source->entry_of[self->profile], node = instant->node & PERF_INSTANT_NODE;
     if (self->is_off)
         return LODE_OK;
     self->is_off = true;
     self->off_from = instant->time;
-    self->off_node = node ? node : entry;
+    self->off_node = instant->node & PERF_INSTANT_NODE;
     return put_sample(self, instant->time, LODE_TREE_ROOT);
 }
 
-/* It runs again, and nobody knows where until the next sample. */
+/* It runs again. */
 static lode_status arrive(struct lines *self, uint64_t time)
 {
-    uint32_t entry = self->source->entry_of[self->profile];
     if (!self->is_off)
         return LODE_OK;
     self->is_off = false;
-    if (self->off_node)
-        LODE_TRY(add_off(self, time));
-    return entry ? put_sample(self, time, entry) : LODE_OK;
+    return add_off(self, time);
 }
 
 static lode_status take(struct lines *self, const struct perf_instant *instant)
 {
     if (instant->node & PERF_INSTANT_OUT)
         return leave(self, instant);
+    bool was_off = self->is_off;
+    LODE_TRY(arrive(self, instant->time));
+    /* Nobody knows where until the next sample: at the entry point. */
     if (instant->node & PERF_INSTANT_IN)
-        return arrive(self, instant->time);
-    if (self->is_off)
-        LODE_TRY(arrive(self, instant->time));
+        return was_off ? put_sample(self, instant->time, instant->node & PERF_INSTANT_NODE) : LODE_OK;
     return put_sample(self, instant->time, instant->node);
 }
 
@@ -128,15 +125,16 @@ static lode_status merge_run(struct lines *self, const struct perf_run *run)
     return LODE_OK;
 }
 
-/* What is before a time is final. */
+/* What is before a time is final; before the end of time, everything is. */
 static lode_status release(struct lines *self, uint64_t before)
 {
     struct perf_instant *items = self->window.items;
     size_t done = 0;
-    for (; done < self->window.count && items[done].time < before; done++)
+    for (; done < self->window.count && (items[done].time < before || before == UINT64_MAX); done++)
         LODE_TRY(take(self, &items[done]));
-    memmove(items, items + done, (self->window.count - done) * sizeof *items);
     self->window.count -= done;
+    if (done > 0 && self->window.count > 0)
+        memmove(items, items + done, self->window.count * sizeof *items);
     return LODE_OK;
 }
 

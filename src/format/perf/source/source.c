@@ -90,6 +90,14 @@ static lode_status read_pieces(struct perf_source *source, int scratch, lode_err
 
 /* ---- merging ---- */
 
+static lode_status limit_contexts(struct perf_source *source, uint64_t count, lode_error *error)
+{
+    lode_status status = lode_perf_limit_contexts(&source->store, count);
+    return status == LODE_END ? lode_fail(error, LODE_ERR_CORRUPT, NULL, LODE_NO_OFFSET,
+                                          "it has more contexts than its size allows (perf-limit)")
+                              : status;
+}
+
 /* All trees become one, that of the first worker, and so do the threads. */
 static lode_status merge_workers(struct perf_source *source, lode_error *error)
 {
@@ -103,6 +111,7 @@ static lode_status merge_workers(struct perf_source *source, lode_error *error)
         source->who_of[w] = calloc(worker->whos.items.count + 1, sizeof **source->who_of);
         LODE_TRY_ALLOC(source->nodes[w] && source->who_of[w], error);
         LODE_TRY_ALLOC(lode_hpcrun_raw_merge(raw, &worker->raw, source->nodes[w], NULL), error);
+        LODE_TRY(limit_contexts(source, raw->tree.count, error));
         lode_hpcrun_raw_free(&worker->raw);
         worker->raw = (struct hpcrun_raw){0};
         for (size_t i = 0; i < worker->whos.items.count; i++) {
@@ -146,33 +155,16 @@ static lode_status name_profiles(struct perf_source *source, lode_error *error)
     return LODE_OK;
 }
 
-/* Entry points of threads, by the node that costs are below. */
-static void find_entries(struct perf_source *source)
-{
-    for (unsigned w = 0; w < source->worker_count; w++) {
-        const struct perf_worker *worker = &source->workers[w];
-        for (size_t i = 0; i < worker->known.count; i++) {
-            const struct perf_known *known = LODE_ARRAY_AT(&worker->known, struct perf_known, i);
-            uint32_t profile = source->profile_of[source->who_of[w][known->who]];
-            uint32_t node = source->nodes[w][known->entry];
-            if (source->entry_of[profile] == 0 || node < source->entry_of[profile])
-                source->entry_of[profile] = node;
-        }
-    }
-}
-
 static lode_status make_profiles(struct perf_source *source, lode_error *error)
 {
     struct hpcrun_source *base = &source->base;
     uint32_t count = (uint32_t)source->whos.items.count;
     source->profiles = calloc((size_t)count + 1, sizeof *source->profiles);
     source->profile_of = calloc((size_t)count + 1, sizeof *source->profile_of);
-    source->entry_of = calloc((size_t)count + 1, sizeof *source->entry_of);
     base->entries = calloc((size_t)count + 1, sizeof *base->entries);
     base->reads = calloc((size_t)count + 1, sizeof *base->reads);
     base->item_of = calloc((size_t)count + 1, sizeof *base->item_of);
-    LODE_TRY_ALLOC(source->profiles && source->profile_of && source->entry_of && base->entries &&
-                       base->reads && base->item_of,
+    LODE_TRY_ALLOC(source->profiles && source->profile_of && base->entries && base->reads && base->item_of,
                    error);
     for (uint32_t i = 0; i < count; i++) {
         const struct perf_who *who = LODE_ARRAY_AT(&source->whos.items, struct perf_who, i);
@@ -184,9 +176,7 @@ static lode_status make_profiles(struct perf_source *source, lode_error *error)
         qsort(source->profiles, count, sizeof *source->profiles, compare_profiles);
     base->entry_count = base->share = count;
     base->base.base.count = count;
-    LODE_TRY(name_profiles(source, error));
-    find_entries(source);
-    return LODE_OK;
+    return name_profiles(source, error);
 }
 
 /* ---- metrics ---- */
@@ -392,7 +382,6 @@ static void close_all(struct hpcrun_source *base)
     lode_perf_unwinder_close(&source->unwinder);
     free(source->profiles);
     free(source->profile_of);
-    free(source->entry_of);
     free(source->metrics);
     lode_array_free(&source->costs);
     lode_interner_free(&source->whos);

@@ -46,7 +46,6 @@ struct perf_source {
     uint32_t **who_of, **nodes; /* by worker: its threads and nodes, as those of the source */
     struct perf_profile *profiles;
     uint32_t *profile_of;    /* by number in `whos` */
-    uint32_t *entry_of;      /* by profile: the node of its entry point; 0: unknown */
     struct lode_array costs; /* struct perf_cost */
     uint32_t *metrics;       /* by event: that of its periods; the next one is of its samples */
     uint32_t off_metric;

@@ -31,6 +31,12 @@ static struct hpcrun_question *question_of(const struct asking *self)
     return LODE_ARRAY_AT(&self->scopes->questions, struct hpcrun_question, self->number);
 }
 
+/* Findings keep it: the question is gone when they are shown, and the recording is not. */
+static const char *name_of(const struct asking *self)
+{
+    return lode_strings_at(&self->source->store.strings, self->module->name);
+}
+
 static lode_status answer_with(const struct asking *self, const struct hpcstruct_module *code)
 {
     struct hpcrun_answer answer = {.code = code};
@@ -169,7 +175,7 @@ static lode_status ask_open(const struct asking *self, struct binary_asking *ask
 static lode_status try_path(const struct asking *self, const char *path)
 {
     struct binary_asking asking = {.all = self->all,
-                                   .path = question_of(self)->path,
+                                   .path = name_of(self),
                                    .rule = PERF_RULE_BINARY_UNREAD,
                                    .error = self->error};
     if (!lode_module_file_find(&asking.file, self->all, path, NULL))
@@ -270,7 +276,7 @@ static lode_status report_unnamed(const struct asking *self, bool is_answered)
                              : reasons[self->module->kind];
     if (count == 0 || reason == NULL)
         return LODE_OK;
-    return lode_report_add(self->all->report, PERF_RULE_BINARY, question->path, LODE_NO_OFFSET,
+    return lode_report_add(self->all->report, PERF_RULE_BINARY, name_of(self), LODE_NO_OFFSET,
                            "%s no name: %s", LODE_COUNTED(count, "address has", "addresses have"), reason);
 }
 

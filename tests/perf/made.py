@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Random recordings whose costs are known: processes that fork, threads, names that change, mappings that cover each other, switches, in records of two
+buffers that are not in order of time. Lode finds the costs that the model counted, in every form of a recording.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tools")]
+
+from tap import Tap  # noqa: E402
+from write import CHAIN, COMPRESSED, COMPRESSED2, ID, MARK_USER, PAGE_FAULTS, USUAL, Event, Recording  # noqa: E402
+
+BASE, PAGE, PAGES = 0x400000, 0x1000, 48
+MODULES = [f"/lib/lib{number}.so" for number in range(6)]
+OFF = "off-CPU (sec)"
+STEPS = 260
+
+
+class Thread:
+    def __init__(self, pid, tid, name, space):
+        self.pid, self.tid, self.name, self.space = pid, tid, name, space
+        self.off_since = None
+
+
+class Model:
+    """Writes a recording, and counts what must come out of it."""
+
+    def __init__(self, seed, big, size):
+        self.random = random.Random(seed)
+        fields = USUAL | CHAIN | ID
+        self.events = [Event(fields=fields, ids=(11, 12), size=size), Event(PAGE_FAULTS, fields, (21, 22), size=size)]
+        self.recording = Recording(*self.events, big=big)
+        self.time = 10000
+        self.threads = {}
+        self.buffers = [[], []]
+        self.own, self.inclusive, self.total = Counter(), Counter(), Counter()
+        self.counts, self.by_thread, self.by_process = Counter(), Counter(), Counter()
+        self.off, self.instants, self.next_id = 0, 0, 100
+        for _ in range(2):
+            self.begin_process()
+        for _ in range(STEPS):
+            self.step()
+        self.flush()
+
+    # ---- records ----
+
+    def put(self, method, *arguments, **options):
+        """A record at the next time, in one of the buffers."""
+        self.time += self.random.randrange(1, 50)
+        getattr(self.recording, method)(*arguments, time=self.time, **options)
+        self.random.choice(self.buffers).append(self.recording.records.pop())
+
+    def flush(self):
+        """A round: one buffer after the other, each in order of time."""
+        for buffer in self.buffers:
+            self.recording.records += buffer
+            buffer.clear()
+        self.recording.round()
+
+    def new_id(self):
+        self.next_id += 1
+        return self.next_id
+
+    def leaders(self):
+        return [thread for thread in self.threads.values() if thread.pid == thread.tid]
+
+    # ---- what happens ----
+
+    def begin_process(self):
+        """As perf lists what runs already: without a time."""
+        pid = self.new_id()
+        thread = Thread(pid, pid, f"first{pid}", {})
+        self.recording.comm(pid, pid, thread.name)
+        self.recording.mmap2(pid, BASE, PAGE * PAGES // 2, 0, MODULES[0])
+        thread.space.update({page: MODULES[0] for page in range(PAGES // 2)})
+        self.threads[pid] = thread
+
+    def map(self, thread):
+        first, module = self.random.randrange(PAGES), self.random.choice(MODULES)
+        count = min(self.random.randrange(1, 12), PAGES - first)
+        self.put("mmap2", thread.pid, BASE + first * PAGE, count * PAGE, self.random.randrange(100) * PAGE, module)
+        thread.space.update({page: module for page in range(first, first + count)})
+
+    def rename(self, thread):
+        thread.name = f"name{self.random.randrange(5)}"
+        self.put("comm", thread.pid, thread.tid, thread.name)
+
+    def fork(self, thread):
+        """A process; sometimes with an id that was used before."""
+        others = [other.tid for other in self.leaders() if other is not thread and all(t.pid != other.tid or t is other for t in self.threads.values())]
+        pid = self.random.choice(others) if others and self.random.random() < 0.3 else self.new_id()
+        self.put("fork", pid, pid, thread.pid, thread.tid)
+        self.threads[pid] = Thread(pid, pid, thread.name, dict(thread.space))
+
+    def start(self, thread):
+        tid = self.new_id()
+        self.put("fork", thread.pid, tid, thread.pid, thread.tid)
+        self.threads[tid] = Thread(thread.pid, tid, thread.name, thread.space)
+
+    def switch(self, thread):
+        is_out = thread.off_since is None
+        self.put("switch", thread.pid, thread.tid, is_out=is_out)
+        self.instants += 1
+        if not is_out:
+            self.off += self.time - thread.off_since
+        thread.off_since = self.time if is_out else None
+
+    def sample(self, thread):
+        number = self.random.randrange(2)
+        depth, period = self.random.randrange(1, 6), self.random.randrange(1, 10**6)
+        pages = [self.random.randrange(PAGES) for _ in range(depth)]
+        chain = [BASE + page * PAGE + self.random.randrange(1, PAGE) for page in pages]
+        names = [thread.space.get(page, "[unknown]") for page in pages]
+        event = self.events[number]
+        self.put("sample", event, chain[0], thread.pid, thread.tid, period=period, chain=[MARK_USER, *chain], number=self.random.choice(event.ids))
+        self.total[number] += period
+        self.counts[number] += 1
+        self.own[number, names[0]] += period
+        for name in set(names):
+            self.inclusive[number, name] += period
+        self.by_thread[number, thread.tid] += period
+        self.by_process[number, self.threads[thread.pid].name] += period
+        self.instants += number == 0
+
+    def step(self):
+        thread = self.random.choice(list(self.threads.values()))
+        if thread.off_since is not None:
+            if self.random.random() < 0.5:
+                self.switch(thread)
+            return
+        actions, weights = (self.sample, self.map, self.rename, self.fork, self.start, self.switch), (60, 12, 6, 5, 5, 12)
+        self.random.choices(actions, weights)[0](thread)
+        if self.random.random() < 0.05:
+            self.flush()
+
+
+# ---- what Lode says ----
+
+
+def ask(lode, *words):
+    done = subprocess.run([lode, *map(str, words)], capture_output=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"lode {' '.join(map(str, words))}: {done.stderr.decode(errors='replace')}")
+    return json.loads(done.stdout)
+
+
+def near(left, right):
+    return abs(left - right) <= 1e-9 * max(abs(left), abs(right), 1e-300)
+
+
+def unequal(what, found, wanted):
+    return [f"{what} {key}: {found.get(key, 0)} instead of {wanted.get(key, 0)}" for key in {*found, *wanted} if not near(found.get(key, 0), wanted.get(key, 0))]
+
+
+def scaled(counter, number, unit):
+    return {key: value * unit for (event, key), value in counter.items() if event == number}
+
+
+def differences(lode, path, model):
+    wrong = []
+    for number, metric, name, unit in ((0, "cpu-clock (sec)", "cpu-clock", 1e-9), (1, "page-faults", "page-faults", 1)):
+        top = ask(lode, "top", "--json", "--limit", 0, "--by", "module", "-m", metric, path)
+        rows = [row for row in top["rows"] if row["module"]]
+        wrong += unequal("total", {metric: top["total"]}, {metric: model.total[number] * unit})
+        wrong += unequal("own", {row["module"]: row["exclusive"] for row in rows}, scaled(model.own, number, unit))
+        wrong += unequal("inclusive", {row["module"]: row["inclusive"] for row in rows}, scaled(model.inclusive, number, unit))
+        profiles = ask(lode, "profiles", "--json", "--limit", 0, "-m", metric, path)
+        found = Counter()
+        for row in profiles["rows"]:
+            found[int(row["id_tuple"][1]["physical"])] += row["value"]
+        wrong += unequal("thread", found, scaled(model.by_thread, number, unit))
+        tree = ask(lode, "tree", "--json", "--limit", 0, "--depth", 1, "--min-percent", 0, "-m", metric, path)
+        entries = Counter()
+        for row in tree["rows"]:
+            if row["depth"] == 0:
+                entries[row["name"]] += row["inclusive"]
+        wrong += unequal("process", entries, scaled(model.by_process, number, unit))
+        samples = ask(lode, "top", "--json", "--limit", 1, "-m", f"{name}:samples", path)
+        wrong += unequal("samples", {name: samples["total"]}, {name: model.counts[number]})
+    off = ask(lode, "top", "--json", "--limit", 1, "-m", OFF, path)
+    wrong += unequal("total", {OFF: off["total"]}, {OFF: model.off * 1e-9})
+    trace = ask(lode, "trace", "--json", path)
+    wrong += unequal("instants", {"trace": trace["samples"]}, {"trace": model.instants})
+    return wrong
+
+
+def write(model, form, folder):
+    """None: the form cannot be made here."""
+    path = folder / f"{form}.data"
+    if form == "directory":
+        model.recording.directory(path, 3)
+    elif form == "stream":
+        path.write_bytes(model.recording.pipe())
+    elif form.startswith("zstd"):
+        if not model.recording.pack(COMPRESSED if form == "zstd" else COMPRESSED2):
+            return None
+        path.write_bytes(model.recording.file())
+    else:
+        path.write_bytes(model.recording.file())
+    return path
+
+
+FORMS = {"file": 136, "stream": 136, "directory": 136, "zstd": 136, "zstd2": 144, "big-endian": 136, "small events": 64, "large events": 200}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lode", required=True)
+    parser.add_argument("--seeds", type=int, default=1, help="recordings of each form")
+    options = parser.parse_args()
+    os.environ["LODE_PLUGINS"] = "/nonexistent"
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, (form, size) in enumerate(FORMS.items()):
+            for seed in range(options.seeds):
+                model = Model(100 * number + seed, form == "big-endian", size)
+                folder = Path(scratch) / f"{number}-{seed}"
+                folder.mkdir()
+                path = write(model, form, folder)
+                if path is None:
+                    tap.skip(form, "there is no program zstd")
+                    continue
+                wrong = differences(options.lode, path, model)
+                tap.check(not wrong, f"{form}: {sum(model.counts.values())} samples of {len(model.threads)} threads cost what the model says", wrong[:12])
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
