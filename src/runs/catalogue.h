@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A catalogue of runs: one SQLite file with the costs of many stores by function, for trends.
- * doc/runs.md describes its tables. Others may have written the file: nothing in it is trusted.
+ * A catalogue of runs: the costs of many stores by function, for trends. It is an SQLite file, or a
+ * schema of a PostgreSQL server (runs/backend.h). doc/runs.md describes the tables. Others may have
+ * written them: nothing in them is trusted.
  */
 #ifndef RUNS_CATALOGUE_H
 #define RUNS_CATALOGUE_H
@@ -23,6 +24,12 @@ typedef enum catalogue_mode {
     CATALOGUE_READ,
     CATALOGUE_WRITE /* creates the file, which nobody else can read, if there is none */
 } catalogue_mode;
+
+/* Where a catalogue is. */
+typedef struct catalogue_place {
+    const char *address; /* the path of a file */
+    catalogue_mode mode;
+} catalogue_place;
 
 /* All: 0, or -1 and the error, unless they say otherwise. */
 int catalogue_open(catalogue **out, const char *path, catalogue_mode mode, catalogue_error *error);
@@ -116,7 +123,7 @@ typedef int (*run_name_fn)(void *user, int64_t id, const char *name, double valu
 
 /* The metrics of a run, in the order in which the catalogue met them; of run 0, all metrics. */
 int catalogue_metrics(catalogue *c, int64_t run, run_name_fn on_metric, void *user, catalogue_error *error);
-/* All functions. */
+/* All functions, in the order of their names. */
 int catalogue_functions(catalogue *c, run_name_fn on_function, void *user, catalogue_error *error);
 /* 1 and the number of a function, by its exact name; 0 if there is none. */
 int catalogue_find_function(catalogue *c, const char *name, int64_t *id, catalogue_error *error);
@@ -152,6 +159,7 @@ typedef struct run_set {
     int64_t *runs;
     size_t count;
     struct run_position *by_id; /* the same, sorted by number */
+    int64_t least, greatest;    /* of the numbers */
 } run_set;
 
 int catalogue_runs(catalogue *c, const run_filter *filter, run_set *set, catalogue_error *error);

@@ -155,7 +155,7 @@ SOUND_TREE = {
     "cli/text/label.c": '#include "options.h"\n#include "text/label.h"\n',
     "cli/text/label.h": "#include <lode/lode.h>\n",
     "runs/catalogue.h": "#include <stdint.h>\n",
-    "runs/database.h": '#include "runs/catalogue.h"\n#include <sqlite3.h>\n',
+    "runs/sqlite/database.h": '#include "runs/catalogue.h"\n#include <sqlite3.h>\n',
     "cli/runs.h": '#include "runs/catalogue.h"\n',
     "cli/main.c": '#include "options.h"\n#include <stdio.h>\n',
 }
@@ -174,7 +174,7 @@ BROKEN = [
     ("the commands that know the inside", "cli/bad.c", '#include "base/memory/arena.h"\n'),
     ("the commands that name themselves by layer", "cli/bad.c", '#include "cli/options.h"\n'),
     ("the commands that know a generated header", "cli/bad.c", '#include "lode_version.h"\n'),
-    ("the commands that know the inside of the catalogue", "cli/bad.c", '#include "runs/database.h"\n'),
+    ("the commands that know the inside of the catalogue", "cli/bad.c", '#include "runs/sqlite/database.h"\n'),
     ("the catalogue that knows the library", "runs/bad.c", '#include "base/memory/arena.h"\n'),
     ("a viewer that knows the inside", "view/bad.c", '#include "base/memory/arena.h"\n'),
     ("mpi.h outside comm_mpi.c", "transform/bad.c", "#include <mpi.h>\n"),

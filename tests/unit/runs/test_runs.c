@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The catalogue of runs: what its statements read does not grow with what they are not about. */
-#include "runs/database.h"
+#include "runs/sqlite/database.h"
 #include "unit.h"
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ static catalogue *make(const char *path, int runs)
     unlink(path);
     assert_int_equal(catalogue_open(&c, path, CATALOGUE_WRITE, &error), 0);
     /* Nothing of this needs a disk. */
-    assert_int_equal(catalogue_run(c, "PRAGMA synchronous = OFF", &error), 0);
+    assert_int_equal(database_run(database_of(c), "PRAGMA synchronous = OFF", &error), 0);
     for (int run = 0; run < runs; run++) {
         const run_label label = {"title", titles[run % 2]};
         for (size_t i = 0; i < COSTS; i++) {
@@ -106,7 +106,7 @@ static void ask_values(catalogue *c, int runs)
     run_filter filter = {.labels = &label, .label_count = 1, .before = runs, .limit = 20};
     assert_int_equal(catalogue_runs(c, &filter, &set, &error), 0);
     work done = {0};
-    sqlite3_trace_v2(c->db, SQLITE_TRACE_PROFILE, on_profile, &done);
+    sqlite3_trace_v2(database_of(c)->db, SQLITE_TRACE_PROFILE, on_profile, &done);
     assert_int_equal(catalogue_values(c, &set, 2, 1, 0, values, &error), 0);
     assert_int_equal(done.scanned, 0);
     /* 39 rows between the first run and the last, each of a few steps. */
@@ -145,7 +145,7 @@ static work measure(const char *path, int runs, int is_series)
 {
     work done = {0};
     catalogue *c = make(path, runs);
-    sqlite3_trace_v2(c->db, SQLITE_TRACE_PROFILE, on_profile, &done);
+    sqlite3_trace_v2(database_of(c)->db, SQLITE_TRACE_PROFILE, on_profile, &done);
     if (is_series)
         ask_series(c, (size_t)runs / 2);
     else

@@ -141,9 +141,6 @@ static int runs_usage(const invocation *call)
 {
     int action = find_action(call->operands[0]);
     const char *meant = action < 0 ? suggest(call->operands[0], actions, ACTION_COUNT) : NULL;
-    if (!catalogue_library())
-        return report("this program was built without SQLite, and so without a catalogue of runs: install "
-                      "libsqlite3-dev and build Lode with -Dsqlite=enabled");
     if (meant)
         return report("unknown argument '%s'; did you mean '%s'? (see 'lode help runs')", call->operands[0],
                       meant);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runs/database.h"
+#include "runs/sqlite/database.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 /* Statements that run once for each row. */
 typedef struct adder {
-    catalogue *c;
+    database *c;
     catalogue_error *error;
     int64_t *metrics; /* ids, by position in the totals */
 } adder;
@@ -39,7 +39,7 @@ static void bind_real(sqlite3_stmt *statement, int index, double value)
 /* Runs a statement once more; its bindings are gone then. */
 static int run_again(adder *a, sqlite3_stmt *statement)
 {
-    int status = catalogue_step(a->c, statement, a->error);
+    int status = database_step(a->c, statement, a->error);
     sqlite3_reset(statement);
     sqlite3_clear_bindings(statement);
     return status < 0 ? -1 : 0;
@@ -52,7 +52,7 @@ static int find_or_insert(adder *a, sqlite3_stmt *find, sqlite3_stmt *insert, co
     bind_text(find, 1, values[0]);
     for (int i = 0; i < count; i++)
         bind_text(insert, i + 1, values[i]);
-    int found = catalogue_step(a->c, find, a->error);
+    int found = database_step(a->c, find, a->error);
     *id = found == 1 ? sqlite3_column_int64(find, 0) : 0;
     sqlite3_reset(find);
     if (found < 0)
@@ -67,9 +67,9 @@ static int find_or_insert(adder *a, sqlite3_stmt *find, sqlite3_stmt *insert, co
 
 static int add_metrics(adder *a, const run_record *run)
 {
-    sqlite3_stmt *find = catalogue_prepare(a->c, "SELECT id FROM metric WHERE name = ?1", a->error);
+    sqlite3_stmt *find = database_prepare(a->c, "SELECT id FROM metric WHERE name = ?1", a->error);
     sqlite3_stmt *insert =
-        find ? catalogue_prepare(a->c, "INSERT INTO metric(name) VALUES(?1)", a->error) : NULL;
+        find ? database_prepare(a->c, "INSERT INTO metric(name) VALUES(?1)", a->error) : NULL;
     int status = insert ? 0 : -1;
     for (size_t i = 0; i < run->total_count && status == 0; i++)
         status = find_or_insert(a, find, insert, &run->totals[i].metric, 1, &a->metrics[i]);
@@ -81,10 +81,10 @@ static int add_metrics(adder *a, const run_record *run)
 static int add_run(adder *a, run_record *run)
 {
     sqlite3_stmt *insert =
-        catalogue_prepare(a->c,
-                          "INSERT INTO run(path, format, begun, added, modified, bytes, profiles, metric) "
-                          "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                          a->error);
+        database_prepare(a->c,
+                         "INSERT INTO run(path, format, begun, added, modified, bytes, profiles, metric) "
+                         "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                         a->error);
     if (!insert)
         return -1;
     bind_text(insert, 1, run->path);
@@ -105,7 +105,7 @@ static int add_run(adder *a, run_record *run)
 static int add_labels(adder *a, const run_record *run)
 {
     sqlite3_stmt *insert =
-        catalogue_prepare(a->c, "INSERT INTO label(run, name, value) VALUES(?1, ?2, ?3)", a->error);
+        database_prepare(a->c, "INSERT INTO label(run, name, value) VALUES(?1, ?2, ?3)", a->error);
     int status = insert ? 0 : -1;
     for (size_t i = 0; i < run->label_count && status == 0; i++) {
         sqlite3_bind_int64(insert, 1, run->id);
@@ -120,7 +120,7 @@ static int add_labels(adder *a, const run_record *run)
 static int add_totals(adder *a, const run_record *run)
 {
     sqlite3_stmt *insert =
-        catalogue_prepare(a->c, "INSERT INTO total(metric, run, value) VALUES(?1, ?2, ?3)", a->error);
+        database_prepare(a->c, "INSERT INTO total(metric, run, value) VALUES(?1, ?2, ?3)", a->error);
     int status = insert ? 0 : -1;
     for (size_t i = 0; i < run->total_count && status == 0; i++) {
         sqlite3_bind_int64(insert, 1, a->metrics[i]);
@@ -162,7 +162,7 @@ static int add_costs(adder *a, const run_record *run)
     sqlite3_stmt *statements[3] = {NULL, NULL, NULL};
     int status = 0;
     for (size_t i = 0; i < 3 && status == 0; i++)
-        status = (statements[i] = catalogue_prepare(a->c, sql[i], a->error)) ? 0 : -1;
+        status = (statements[i] = database_prepare(a->c, sql[i], a->error)) ? 0 : -1;
     for (size_t i = 0; i < run->cost_count && status == 0; i++)
         status = add_cost(a, run, &run->costs[i], statements);
     for (size_t i = 0; i < 3; i++)
@@ -173,14 +173,14 @@ static int add_costs(adder *a, const run_record *run)
 /* 1 if this store was added before, as it is now. */
 static int find_same(adder *a, run_record *run)
 {
-    sqlite3_stmt *find = catalogue_prepare(
+    sqlite3_stmt *find = database_prepare(
         a->c, "SELECT id FROM run WHERE path = ?1 AND modified = ?2 AND bytes = ?3 LIMIT 1", a->error);
     if (!find)
         return -1;
     bind_text(find, 1, run->path);
     bind_time(find, 2, run->modified);
     bind_time(find, 3, run->bytes);
-    int found = catalogue_step(a->c, find, a->error);
+    int found = database_step(a->c, find, a->error);
     if (found == 1)
         run->id = sqlite3_column_int64(find, 0);
     sqlite3_finalize(find);
@@ -195,18 +195,19 @@ static int add_all(adder *a, run_record *run, int is_forced)
     if (add_metrics(a, run) != 0 || add_run(a, run) != 0 || add_labels(a, run) != 0 ||
         add_totals(a, run) != 0 || add_costs(a, run) != 0)
         return -1;
-    return catalogue_run(a->c, "COMMIT", a->error);
+    return database_run(a->c, "COMMIT", a->error);
 }
 
-int catalogue_add(catalogue *c, run_record *run, int is_forced, catalogue_error *error)
+int database_add(catalogue *of, run_record *run, int is_forced, catalogue_error *error)
 {
+    database *c = database_of(of);
     adder a = {.c = c, .error = error};
     a.metrics = calloc(run->total_count + 1, sizeof *a.metrics);
     if (!a.metrics) {
-        snprintf(error->text, sizeof error->text, "%s: out of memory", c->path);
+        snprintf(error->text, sizeof error->text, "%s: out of memory", c->base.name);
         return -1;
     }
-    int status = catalogue_run(c, "BEGIN IMMEDIATE", error);
+    int status = database_run(c, "BEGIN IMMEDIATE", error);
     if (status == 0) {
         status = add_all(&a, run, is_forced);
         if (status != 0)
@@ -218,7 +219,7 @@ int catalogue_add(catalogue *c, run_record *run, int is_forced, catalogue_error 
 
 /* ---- removing ---- */
 
-static int remove_all(catalogue *c, int64_t run, catalogue_error *error)
+static int remove_all(database *c, int64_t run, catalogue_error *error)
 {
     static const char *const sql[] = {
         "DELETE FROM cost WHERE run = ?1",
@@ -230,22 +231,23 @@ static int remove_all(catalogue *c, int64_t run, catalogue_error *error)
     };
     int status = 0;
     for (size_t i = 0; i < sizeof sql / sizeof *sql && status == 0; i++) {
-        sqlite3_stmt *statement = catalogue_prepare(c, sql[i], error);
+        sqlite3_stmt *statement = database_prepare(c, sql[i], error);
         if (!statement)
             return -1;
         if (sqlite3_bind_parameter_count(statement) > 0)
             sqlite3_bind_int64(statement, 1, run);
-        status = catalogue_step(c, statement, error) < 0 ? -1 : 0;
+        status = database_step(c, statement, error) < 0 ? -1 : 0;
         sqlite3_finalize(statement);
         if (status == 0 && strncmp(sql[i], "DELETE FROM run ", 16) == 0 && sqlite3_changes(c->db) == 0)
             return 1;
     }
-    return status == 0 ? catalogue_run(c, "COMMIT", error) : status;
+    return status == 0 ? database_run(c, "COMMIT", error) : status;
 }
 
-int catalogue_remove(catalogue *c, int64_t run, catalogue_error *error)
+int database_remove(catalogue *of, int64_t run, catalogue_error *error)
 {
-    int status = catalogue_run(c, "BEGIN IMMEDIATE", error);
+    database *c = database_of(of);
+    int status = database_run(c, "BEGIN IMMEDIATE", error);
     if (status != 0)
         return status;
     status = remove_all(c, run, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runs/files.h"
+#include "runs/sqlite/files.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * somebody else wrote can name any file as a "super-journal", which SQLite deletes after a
  * rollback.
  */
-#ifndef RUNS_FILES_H
-#define RUNS_FILES_H
+#ifndef RUNS_SQLITE_FILES_H
+#define RUNS_SQLITE_FILES_H
 
 #include <sqlite3.h>
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runs/select.h"
+#include "runs/sqlite/select.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static void add_labels(text *t, const run_filter *filter)
     }
 }
 
-sqlite3_stmt *select_runs(catalogue *c, const char *head, const run_filter *filter, const char *tail,
+sqlite3_stmt *select_runs(database *c, const char *head, const run_filter *filter, const char *tail,
                           catalogue_error *error)
 {
     text t = {0};
@@ -69,9 +69,9 @@ sqlite3_stmt *select_runs(catalogue *c, const char *head, const run_filter *filt
     add(&t, tail);
     sqlite3_stmt *statement = NULL;
     if (t.bytes)
-        statement = catalogue_prepare(c, t.bytes, error);
+        statement = database_prepare(c, t.bytes, error);
     else
-        snprintf(error->text, sizeof error->text, "%s: out of memory", c->path);
+        snprintf(error->text, sizeof error->text, "%s: out of memory", c->base.name);
     free(t.bytes);
     if (!statement)
         return NULL;
@@ -125,26 +125,18 @@ static int keep(labels *l, const char *name, const char *value)
     return texts[0] && texts[1] ? 0 : -1;
 }
 
-static int read_labels(catalogue *c, labels *l, int64_t run, catalogue_error *error)
+static int read_labels(database *c, labels *l, int64_t run, catalogue_error *error)
 {
     int found;
     clear(l);
     sqlite3_reset(l->statement);
     sqlite3_bind_int64(l->statement, 1, run);
-    while ((found = catalogue_step(c, l->statement, error)) == 1)
-        if (keep(l, catalogue_text(l->statement, 0), catalogue_text(l->statement, 1)) != 0) {
-            snprintf(error->text, sizeof error->text, "%s: out of memory", c->path);
+    while ((found = database_step(c, l->statement, error)) == 1)
+        if (keep(l, database_text(l->statement, 0), database_text(l->statement, 1)) != 0) {
+            snprintf(error->text, sizeof error->text, "%s: out of memory", c->base.name);
             return -1;
         }
     return found;
-}
-
-const char *run_label_value(const run_row *run, const char *name)
-{
-    for (size_t i = 0; i < run->label_count; i++)
-        if (strcmp(run->labels[i].name, name) == 0)
-            return run->labels[i].value;
-    return NULL;
 }
 
 /* ---- the list ---- */
@@ -153,21 +145,21 @@ static run_row row_of(sqlite3_stmt *s)
 {
     int has_total = sqlite3_column_type(s, 8) != SQLITE_NULL;
     return (run_row){.id = sqlite3_column_int64(s, 0),
-                     .begun = catalogue_unsigned(s, 1),
-                     .added = catalogue_unsigned(s, 2),
-                     .bytes = catalogue_unsigned(s, 3),
-                     .profiles = catalogue_unsigned(s, 4),
-                     .path = catalogue_text(s, 5),
-                     .format = catalogue_text(s, 6),
-                     .metric = has_total ? catalogue_text(s, 7) : NULL,
+                     .begun = database_unsigned(s, 1),
+                     .added = database_unsigned(s, 2),
+                     .bytes = database_unsigned(s, 3),
+                     .profiles = database_unsigned(s, 4),
+                     .path = database_text(s, 5),
+                     .format = database_text(s, 6),
+                     .metric = has_total ? database_text(s, 7) : NULL,
                      .total = has_total ? sqlite3_column_double(s, 8) : 0};
 }
 
-static int list_rows(catalogue *c, sqlite3_stmt *statement, labels *l, run_row_fn on_run, void *user,
+static int list_rows(database *c, sqlite3_stmt *statement, labels *l, run_row_fn on_run, void *user,
                      catalogue_error *error)
 {
     int found;
-    while ((found = catalogue_step(c, statement, error)) == 1) {
+    while ((found = database_step(c, statement, error)) == 1) {
         run_row row = row_of(statement);
         if (read_labels(c, l, row.id, error) < 0)
             return -1;
@@ -184,9 +176,10 @@ static int list_rows(catalogue *c, sqlite3_stmt *statement, labels *l, run_row_f
     "total.value FROM run LEFT JOIN metric ON "
 #define LIST_JOIN " LEFT JOIN total ON total.metric = metric.id AND total.run = run.id"
 
-int catalogue_list(catalogue *c, const run_filter *filter, run_row_fn on_run, void *user,
-                   catalogue_error *error)
+int database_list(catalogue *of, const run_filter *filter, run_row_fn on_run, void *user,
+                  catalogue_error *error)
 {
+    database *c = database_of(of);
     labels l = {0};
     const char *head = filter->metric ? LIST_HEAD "metric.name = ?4" LIST_JOIN
                                       : LIST_HEAD "metric.id = run.metric" LIST_JOIN;
@@ -197,7 +190,7 @@ int catalogue_list(catalogue *c, const run_filter *filter, run_row_fn on_run, vo
     if (filter->metric)
         sqlite3_bind_text(statement, 4, filter->metric, -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 5, filter->limit ? (int64_t)(filter->limit & INT64_MAX) : -1);
-    l.statement = catalogue_prepare(c, "SELECT name, value FROM label WHERE run = ?1 ORDER BY name", error);
+    l.statement = database_prepare(c, "SELECT name, value FROM label WHERE run = ?1 ORDER BY name", error);
     int status = l.statement ? list_rows(c, statement, &l, on_run, user, error) : -1;
     sqlite3_finalize(statement);
     sqlite3_finalize(l.statement);
@@ -207,11 +200,12 @@ int catalogue_list(catalogue *c, const run_filter *filter, run_row_fn on_run, vo
     return status;
 }
 
-int catalogue_count(catalogue *c, const run_filter *filter, uint64_t *count, catalogue_error *error)
+int database_count(catalogue *of, const run_filter *filter, uint64_t *count, catalogue_error *error)
 {
+    database *c = database_of(of);
     sqlite3_stmt *statement = select_runs(c, "SELECT count(*) FROM run", filter, "", error);
-    int found = statement ? catalogue_step(c, statement, error) : -1;
-    *count = found == 1 ? catalogue_unsigned(statement, 0) : 0;
+    int found = statement ? database_step(c, statement, error) : -1;
+    *count = found == 1 ? database_unsigned(statement, 0) : 0;
     sqlite3_finalize(statement);
     return found < 0 ? -1 : 0;
 }
