@@ -32,7 +32,7 @@ test "$(dpkg-parsechangelog -S Version)" = "$(sed -n "s/^ *version: '\(.*\)',/\1
 dpkg-buildpackage -us -uc -b
 cd ..
 lap "the packages are built"
-for package in lode liblode1 liblode-dev lode-mpi-openmpi lode-mpi-mpich lode-view python3-lode; do
+for package in lode liblode1 liblode-dev lode-mpi-openmpi lode-mpi-mpich lode-postgresql lode-view python3-lode; do
     ls "$package"_*.deb
 done
 lintian --allow-root --fail-on error ./*.changes
@@ -80,8 +80,8 @@ test "$(in_root "$root" lode version | grep -c '^MPI .*: /usr/lib/.*/lode/lode-m
 # The system knows where the library is.
 test "$(readelf -d "$root/usr/bin/lode" "$root"/usr/lib/*/lode/*.so "$root"/usr/lib/python3/dist-packages/lode/*.so | grep -c -E 'RPATH|RUNPATH')" = 0
 
-in_root "$root" sh -ec 'dpkg -L lode liblode1 liblode-dev lode-mpi-openmpi lode-mpi-mpich lode-view python3-lode' | sort -u >installed
-in_root "$root" apt-get purge -y lode liblode1 liblode-dev lode-mpi-openmpi lode-mpi-mpich lode-view python3-lode
+in_root "$root" sh -ec 'dpkg -L lode liblode1 liblode-dev lode-mpi-openmpi lode-mpi-mpich lode-postgresql lode-view python3-lode' | sort -u >installed
+in_root "$root" apt-get purge -y lode liblode1 liblode-dev lode-mpi-openmpi lode-mpi-mpich lode-postgresql lode-view python3-lode
 left=0
 while read -r path; do
     if { [ -e "$root$path" ] || [ -L "$root$path" ]; } && [ ! -d "$root$path" ]; then

@@ -8,6 +8,7 @@ packages=(
     libexpat1-dev zlib1g-dev libzstd-dev liblz4-dev liblzma-dev libdeflate-dev libpcre2-dev # XML, compression, patterns
     libelf-dev libdw-dev                                           # names and lines of binaries
     libsqlite3-dev                                                 # the catalogue of runs
+    libpq-dev postgresql                                           # the same on a server, and one for the tests
     libotf2-trace-dev otf2-tools python3-otf2                      # archives of event traces, and who reads them
     clang lld llvm libclang-rt-14-dev clang-format clang-tidy        # the second compiler, sanitizers, fuzzing, checks
     libcmocka-dev libcbor-dev python3 python3-yaml python3-jsonschema # tests
@@ -42,6 +43,9 @@ done
 if [ ${#missing[@]} -gt 0 ]; then
     echo "installing: ${missing[*]}"
     export DEBIAN_FRONTEND=noninteractive
+    # Tests start servers of their own: none of the system.
+    mkdir -p /etc/postgresql-common
+    [ -e /etc/postgresql-common/createcluster.conf ] || echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
     apt-get update
     apt-get install -y --no-install-recommends "${missing[@]}"
 fi

@@ -49,7 +49,7 @@ build "$folder/two/somewhere/else" "$folder/two/build" "$folder/root2" env CCACH
 
 contents "$folder/root1" >"$folder/first"
 contents "$folder/root2" >"$folder/second"
-for name in bin/lode liblode.so lode-view.so lode-tui.so lode-mpi-openmpi.so lode-mpi-mpich.so lode_sqlite.so lode-symbols man1/lode.1; do
+for name in bin/lode liblode.so lode-view.so lode-tui.so lode-postgresql.so lode-mpi-openmpi.so lode-mpi-mpich.so lode_sqlite.so lode-symbols man1/lode.1; do
     grep -q "/$name" "$folder/first" || { echo "nothing is installed as $name" && exit 1; }
 done
 if ! diff "$folder/first" "$folder/second"; then

@@ -137,7 +137,7 @@ static void judge(plugin *found)
 static const char *relative_directory(const char *program_directory, size_t index)
 {
     static const char build[] = "/src/cli";
-    static const char *const of_builds[] = {"../mpi", "../view", "../tui", "../symbols"};
+    static const char *const of_builds[] = {"../mpi", "../view", "../tui", "../symbols", "../postgresql"};
     size_t length = strlen(program_directory);
     int is_build =
         length >= sizeof build - 1 && strcmp(program_directory + length - (sizeof build - 1), build) == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a catalogue does whichever database keeps it. */
-#include "runs/backend.h"
+#include "runs/clean.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,13 +22,30 @@ int catalogue_open(catalogue **out, const char *path, catalogue_mode mode, catal
 {
     const catalogue_place place = {.address = path, .mode = mode};
     *out = NULL;
-    *error = (catalogue_error){{0}};
+    *error = (catalogue_error){{0}, 0};
     if (catalogue_sqlite)
         return catalogue_sqlite->open(out, &place, error);
     snprintf(error->text, sizeof error->text,
              "this program was built without SQLite, and so without a catalogue of runs: install "
              "libsqlite3-dev and build Lode with -Dsqlite=enabled");
     return -1;
+}
+
+int catalogue_is_server(const char *address)
+{
+    static const char *const beginnings[] = {"postgresql://", "postgres://", "service="};
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strncmp(address, beginnings[i], strlen(beginnings[i])) == 0)
+            return 1;
+    return 0;
+}
+
+int catalogue_open_server(catalogue **out, const catalogue_backend *backend, const catalogue_place *place,
+                          catalogue_error *error)
+{
+    *out = NULL;
+    *error = (catalogue_error){{0}, 0};
+    return backend->open(out, place, error);
 }
 
 void catalogue_close(catalogue *c)
@@ -39,9 +56,33 @@ void catalogue_close(catalogue *c)
 
 /* ---- runs ---- */
 
-int catalogue_add(catalogue *c, run_record *run, int is_forced, catalogue_error *error)
+int catalogue_add(catalogue *c, run_record *run, run_sameness sameness, catalogue_error *error)
 {
-    return c->backend->add(c, run, is_forced, error);
+    unsigned char identity[RUN_IDENTITY_SIZE], store[RUN_IDENTITY_SIZE];
+    if (!c->backend->needs_clean_records)
+        return c->backend->add(c, run, sameness, error);
+    clean_record *clean = clean_make(run);
+    if (!clean)
+        return no_memory(c, error);
+    run_record *record = clean_get(clean);
+    catalogue_identity(run, sameness, identity);
+    catalogue_identity(run, RUN_OF_SAME_STORE, store);
+    record->store = store;
+    record->identity = run->identity ? run->identity : identity;
+    int status = c->backend->add(c, record, sameness, error);
+    run->id = record->id;
+    clean_free(clean);
+    return status;
+}
+
+int catalogue_read(catalogue *c, int64_t run, run_record_fn on_record, void *user, catalogue_error *error)
+{
+    return c->backend->read(c, run, on_record, user, error);
+}
+
+int catalogue_retain(catalogue *c, uint64_t before, uint64_t *removed, catalogue_error *error)
+{
+    return c->backend->retain(c, before, removed, error);
 }
 
 int catalogue_remove(catalogue *c, int64_t run, catalogue_error *error)
@@ -82,7 +123,12 @@ int catalogue_functions(catalogue *c, run_name_fn on_function, void *user, catal
 
 int catalogue_find_function(catalogue *c, const char *name, int64_t *id, catalogue_error *error)
 {
-    return c->backend->find_function(c, name, id, error);
+    if (!c->backend->needs_clean_records)
+        return c->backend->find_function(c, name, id, error);
+    char *clean = clean_text(name);
+    int found = clean ? c->backend->find_function(c, clean, id, error) : no_memory(c, error);
+    free(clean);
+    return found;
 }
 
 /* ---- the series of one function ---- */
@@ -209,4 +255,29 @@ int catalogue_values(catalogue *c, const run_set *set, int64_t metric, int64_t f
     if (set->count == 0)
         return 0;
     return c->backend->values(c, set, metric, function, is_inclusive, place_value, &to, error);
+}
+
+/* ---- the catalogue as a whole ---- */
+
+int catalogue_status(catalogue *c, catalogue_state *state, catalogue_error *error)
+{
+    *state = (catalogue_state){.schema = 0};
+    return c->backend->status(c, state, error);
+}
+
+static int only_for_servers(const catalogue *c, catalogue_error *error)
+{
+    snprintf(error->text, sizeof error->text, "%s: only the catalogue of a server has projects and roles",
+             c->name);
+    return -1;
+}
+
+int catalogue_set_up(catalogue *c, int is_new, int64_t *schema, catalogue_error *error)
+{
+    return c->backend->set_up ? c->backend->set_up(c, is_new, schema, error) : only_for_servers(c, error);
+}
+
+int catalogue_grant(catalogue *c, const char *role, const char *level, catalogue_error *error)
+{
+    return c->backend->grant ? c->backend->grant(c, role, level, error) : only_for_servers(c, error);
 }

@@ -15,6 +15,7 @@ typedef struct catalogue catalogue;
 /* What went wrong, in words. */
 typedef struct catalogue_error {
     char text[768];
+    int is_away; /* a server cannot be reached, or does not answer: it may later */
 } catalogue_error;
 
 /* The version of SQLite; NULL if the program was built without it. */
@@ -27,12 +28,25 @@ typedef enum catalogue_mode {
 
 /* Where a catalogue is. */
 typedef struct catalogue_place {
-    const char *address; /* the path of a file */
+    const char *address; /* the path of a file, or the address of a server */
     catalogue_mode mode;
+    const char *project;   /* of a server; NULL: the only one that the user has */
+    unsigned milliseconds; /* that a server may take for an answer, attempts included */
+    int is_hasty;          /* one attempt: somebody waits, or can keep what is added */
 } catalogue_place;
+
+/* Whether it is that of a server: "postgresql://...", "postgres://..." or "service=NAME". */
+int catalogue_is_server(const char *address);
 
 /* All: 0, or -1 and the error, unless they say otherwise. */
 int catalogue_open(catalogue **out, const char *path, catalogue_mode mode, catalogue_error *error);
+/*
+ * The catalogue of a server, through a back end that the program has loaded. The connection is made
+ * by the first question.
+ */
+struct catalogue_backend;
+int catalogue_open_server(catalogue **out, const struct catalogue_backend *backend,
+                          const catalogue_place *place, catalogue_error *error);
 /* NULL is allowed. */
 void catalogue_close(catalogue *c);
 
@@ -56,8 +70,21 @@ typedef struct run_cost {
     double min, max; /* of the inclusive costs of profiles */
 } run_cost;
 
+/* Of 16 bytes. What has the same one is the same run. */
+#define RUN_IDENTITY_SIZE 16
+
+/* When a run is the same as one that the catalogue has. */
+typedef enum run_sameness {
+    RUN_OF_SAME_STORE, /* the same path, size and time of writing; on a server, of this host */
+    RUN_NEVER_SAME,
+    RUN_OF_SAME_ADD /* also the same time of adding: a copy */
+} run_sameness;
+
 typedef struct run_record {
     int64_t id; /* set by catalogue_add */
+    /* NULL, or what a server recognises the run by, instead of what the sameness says. */
+    const unsigned char *identity;
+    const unsigned char *store; /* the same of the store; set by catalogue_add */
     const char *path, *format;
     /* nanoseconds since the epoch: when it began, was added, and when its files were written */
     uint64_t begun, added, modified;
@@ -70,17 +97,24 @@ typedef struct run_record {
     size_t cost_count;
 } run_record;
 
-/*
- * In one transaction. Returns 1, and the id of the run that has it, if the store is there already:
- * with the same path, size and time of writing; unless `is_forced`.
- */
-int catalogue_add(catalogue *c, run_record *run, int is_forced, catalogue_error *error);
+/* In one transaction. Returns 1, and the id of the run, if the catalogue has the same run. */
+int catalogue_add(catalogue *c, run_record *run, run_sameness sameness, catalogue_error *error);
+/* What catalogue_add takes if the record does not have one. */
+void catalogue_identity(const run_record *run, run_sameness sameness,
+                        unsigned char identity[RUN_IDENTITY_SIZE]);
+
+/* Valid until the callback returns. Not 0 is an error, which the callback has reported. */
+typedef int (*run_record_fn)(void *user, const run_record *run);
+/* Everything that the catalogue has of a run. 1: there is no such run. */
+int catalogue_read(catalogue *c, int64_t run, run_record_fn on_record, void *user, catalogue_error *error);
 
 /*
- * Removes a run, and functions and metrics that no other run has, in one transaction. Returns 1 if
- * there is no such run.
+ * Removes a run in one transaction, and from a file also functions and metrics that no other run
+ * has. Returns 1 if there is no such run.
  */
 int catalogue_remove(catalogue *c, int64_t run, catalogue_error *error);
+/* Removes runs that began before a time, the first of a month; of a server, of all projects. */
+int catalogue_retain(catalogue *c, uint64_t before, uint64_t *removed, catalogue_error *error);
 
 /* One run. Strings are valid until the callback returns. */
 typedef struct run_row {
@@ -170,5 +204,26 @@ void run_set_free(run_set *set);
  */
 int catalogue_values(catalogue *c, const run_set *set, int64_t metric, int64_t function, int is_inclusive,
                      double *values, catalogue_error *error);
+
+/* ---- the catalogue as a whole ---- */
+
+typedef struct catalogue_state {
+    char library[96];           /* what keeps it, with its version */
+    int64_t schema;             /* the version of its tables */
+    char project[80], user[80]; /* of a server; else "" */
+    int can_write;
+    uint64_t runs, functions, metrics, bytes;
+    uint64_t first, last; /* when the oldest and the newest run began; 0: there is none */
+} catalogue_state;
+
+int catalogue_status(catalogue *c, catalogue_state *state, catalogue_error *error);
+
+/*
+ * Creates the tables on a server, or brings them to the version of this program; with `is_new` also
+ * a project, to which the user may add. Of several processes at once one does it. Not for files.
+ */
+int catalogue_set_up(catalogue *c, int is_new, int64_t *schema, catalogue_error *error);
+/* What a role of a server may do in the project: "reader", "writer", "admin" or "none". */
+int catalogue_grant(catalogue *c, const char *role, const char *level, catalogue_error *error);
 
 #endif

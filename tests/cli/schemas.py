@@ -19,6 +19,7 @@ sys.path.append(str(Path(__file__).resolve().parent / "commands"))
 
 import cli  # noqa: E402
 import golden  # noqa: E402
+import postgresql  # noqa: E402
 import recorded  # noqa: E402
 
 try:
@@ -277,8 +278,9 @@ def outputs_of_other_stores_validate(program, judge):
         for words in (["trend"], ["trend", "function_0"], ["check"]):
             done = subprocess.run([program.lode, "runs", *words, "--catalogue", "made", "--json"], cwd=inner, capture_output=True)
             program.equal((done.returncode, judge.text(done.stdout)), (0, []), f"lode runs {' '.join(words)} --json follows its schema")
-        for words in (["add", "demo/solver"], ["list"], ["list", "--limit", "1"], ["remove", "1"]):
-            done = subprocess.run([program.lode, "runs", *words, "--catalogue", "runs", "--json"], cwd=inner, capture_output=True)
+        for words in (["add", "demo/solver"], ["list"], ["list", "--limit", "1"], ["status"], ["copy", "runs", "other"], ["retain", "1month"], ["add", "demo/solver"], ["remove", "2"]):
+            where = [] if words[0] == "copy" else ["--catalogue", "runs"]
+            done = subprocess.run([program.lode, "runs", *words, *where, "--json"], cwd=inner, capture_output=True)
             program.equal((done.returncode, judge.text(done.stdout)), (0, []), f"lode runs {' '.join(words)} --json follows its schema")
     for words in (["version"], ["check", "--rules"], ["export", "--list"]):
         done = subprocess.run([program.lode, *words, "--json"], capture_output=True, check=True)
@@ -341,12 +343,40 @@ UNSEEN = {"lode-source-recording": {".id"}}
 ALIKE = {"lode-diagnose-recording": "lode-diagnose"}
 
 
+# What only the catalogue of a server prints, and whether there was one.
+OF_SERVERS = {"lode-runs-flush", "lode-runs-grant", "lode-runs-setup", "lode-runs-spool"}
+HAS_SERVER = []
+
+
+def outputs_of_servers_validate(program, judge):
+    try:
+        with postgresql.Server() as server, tempfile.TemporaryDirectory() as inner:
+            HAS_SERVER.append(True)
+            address, env = server.address(server.database()), cli.environment(LODE_SPOOL=f"{inner}/spool", LODE_CATALOGUE_TIMEOUT="2")
+            subprocess.run([program.lode, "example", "demo"], cwd=inner, check=True, stdout=subprocess.DEVNULL)
+            def ask(*words):
+                where = [] if words[0] == "copy" else ["--catalogue", address]
+                done = subprocess.run([program.lode, "runs", *words, *where, "--json"], cwd=inner, capture_output=True, env=env)
+                program.equal((done.returncode, judge.text(done.stdout)), (0, []), f"lode runs {words[0]} --json on a server follows its schema")
+            for words in (["init"], ["status"], ["add", "demo/solver"], ["list"], ["status"], ["copy", address, "file"], ["retain", "1month"], ["grant", "admin", "admin"]):
+                ask(*words)
+            server.stop()
+            ask("add", "demo/thumbs")
+            server.start()
+            ask("flush")
+            ask("remove", "2")
+    except postgresql.Missing as reason:
+        program.skip("outputs on a server follow their schemas", str(reason))
+
+
 def every_described_field_was_seen(program, judge):
     """Findings have one form everywhere: it is enough that some output has each field."""
     findings = {field for seen in judge.seen.values() for field in seen if field.startswith(".findings")}
     for name, validator in judge.strict.items():
         if names_of_the_program()[name][0] == "view":
             continue  # tests/view asks the server
+        if name in OF_SERVERS and not HAS_SERVER:
+            continue
         described = set(described_fields(validator.schema, validator.schema)) - UNSEEN.get(name, set())
         described -= findings if name != "lode-check" else set()
         seen = judge.seen[name] | judge.seen[ALIKE.get(name, name)]
@@ -410,5 +440,5 @@ if __name__ == "__main__":
         print("1..0 # SKIP there is no python3-jsonschema")
         sys.exit(0)
     sys.exit(cli.main(__doc__, schemas_are_valid, every_field_is_described, *map(with_judge, (
-        golden_outputs_validate, outputs_of_databases_validate, outputs_with_outliers_validate, outputs_of_recordings_validate, outputs_of_measurements_validate, outputs_of_other_stores_validate, outputs_of_comparisons_validate, outputs_of_gates_validate, the_file_beside_a_recording_validates,
+        golden_outputs_validate, outputs_of_databases_validate, outputs_with_outliers_validate, outputs_of_recordings_validate, outputs_of_measurements_validate, outputs_of_other_stores_validate, outputs_of_comparisons_validate, outputs_of_gates_validate, the_file_beside_a_recording_validates, outputs_of_servers_validate,
         every_described_field_was_seen, spoilt_outputs_are_noticed)), readers_may_meet_unknown_fields, operands="maker"))

@@ -71,6 +71,8 @@ def try_example(report, name, command, stores, env):
         reason = "starts with another program"
     elif re.search(r"\b\d{6,}\b", command):
         reason = "takes long"
+    elif "postgresql://" in command:
+        reason = "needs a server"
     elif command.startswith(("lode view", "lode tui")):
         reason = "serves until it is stopped"
     elif command.startswith("lode record"):

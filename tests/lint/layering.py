@@ -6,7 +6,7 @@ The dependency law between the folders of src/, read off the #include lines.
 The table BELOW says what each folder may include besides itself; doc/architecture.md shows it (tests/doc/layers.py). Everybody
 may include the public headers. What stands on the public API (cli, sql, runs) includes nothing of the library
 but them, and headers of its own folder with paths that begin there ("text/label.h" in src/cli). One format knows
-nothing of another, but for drafts: they know the format that they are drafts of. Only comm_mpi.c knows MPI, and only view_microhttpd.c the HTTP library; they are plug-ins, which know the interface that they implement and nothing else.
+nothing of another, but for drafts: they know the format that they are drafts of. Only comm_mpi.c knows MPI, only view_microhttpd.c the HTTP library, and only src/postgresql libpq; they are plug-ins, which know the interface that they implement and nothing else.
 """
 
 import argparse
@@ -35,17 +35,18 @@ BELOW = {
     "view": set(),
     "tui": set(),
     "runs": set(),
+    "postgresql": set(),
     "mpi": set(),
     "symbols": set(),
 }
 # What stands on the public API, and knows nothing else of the library.
 ON_THE_API = {"cli", "sql", "runs"}
 # What of them others of them may include.
-SHARED = {"runs/catalogue.h", "sql/sql.h"}
-OF_PLUGINS = {"mpi": "base/comm/comm.h", "symbols": "format/hpcrun/scopes/binary_protocol.h", "view": "cli/view/transport.h", "tui": "cli/tui/screen.h"}
+SHARED = {"runs/backend.h", "runs/catalogue.h", "sql/sql.h"}
+OF_PLUGINS = {"mpi": "base/comm/comm.h", "symbols": "format/hpcrun/scopes/binary_protocol.h", "view": "cli/view/transport.h", "tui": "cli/tui/screen.h", "postgresql": "runs/backend.h"}
 # Formats that may know another.
 DRAFTS_OF = {"hpctoolkit_drafts": "hpctoolkit"}
-GENERATED = {"lode_version.h"}
+GENERATED = {"lode_version.h", "schema_text.h"}
 # What each folder has, in a line that fits into a box.
 CONTENT = {
     "base": "byte ranges, arenas, interner, mapped input, atomic output, worker pool, communicators",
@@ -62,6 +63,7 @@ CONTENT = {
     "symbols": "names and lines of binaries",
     "view": "HTTP for the page",
     "tui": "the terminal",
+    "postgresql": "catalogues of runs on a server",
 }
 
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b[ \t]*([^\n]*)", re.MULTILINE)
@@ -90,6 +92,8 @@ def complaint(source, path, written):
             return "only screen_ncurses.c may include curses.h"
         if match.group(1).startswith(("elfutils/", "gelf.h", "libelf.h", "dwarf.h")) and path.parts[0] != "symbols":
             return "only src/symbols may include headers of elfutils"
+        if match.group(1) == "libpq-fe.h" and path.parts[0] != "postgresql":
+            return "only src/postgresql may include libpq-fe.h"
         if match.group(1) == "microhttpd.h" and path.name != "view_microhttpd.c":
             return "only view_microhttpd.c may include microhttpd.h"
         return None
@@ -177,6 +181,7 @@ BROKEN = [
     ("the commands that know the inside of the catalogue", "cli/bad.c", '#include "runs/sqlite/database.h"\n'),
     ("the catalogue that knows the library", "runs/bad.c", '#include "base/memory/arena.h"\n'),
     ("a viewer that knows the inside", "view/bad.c", '#include "base/memory/arena.h"\n'),
+    ("a database outside its plug-in", "runs/bad.c", "#include <libpq-fe.h>\n"),
     ("mpi.h outside comm_mpi.c", "transform/bad.c", "#include <mpi.h>\n"),
     ("a plug-in that knows more than its interface", "mpi/bad.c", '#include "base/memory/arena.h"\n'),
     ("a way around by ..", "format/uftrace/bad.c", '#include "../hpctoolkit/wire.h"\n'),

@@ -171,15 +171,22 @@ static int add_costs(adder *a, const run_record *run)
 }
 
 /* 1 if this store was added before, as it is now. */
-static int find_same(adder *a, run_record *run)
+static int find_same(adder *a, run_record *run, run_sameness sameness)
 {
-    sqlite3_stmt *find = database_prepare(
-        a->c, "SELECT id FROM run WHERE path = ?1 AND modified = ?2 AND bytes = ?3 LIMIT 1", a->error);
+    sqlite3_stmt *find =
+        database_prepare(a->c,
+                         "SELECT id FROM run WHERE path = ?1 AND modified = ?2 AND bytes = ?3 AND "
+                         "(?4 IS NULL OR (begun = ?4 AND added = ?5)) LIMIT 1",
+                         a->error);
     if (!find)
         return -1;
     bind_text(find, 1, run->path);
     bind_time(find, 2, run->modified);
     bind_time(find, 3, run->bytes);
+    if (sameness == RUN_OF_SAME_ADD) {
+        bind_time(find, 4, run->begun);
+        bind_time(find, 5, run->added);
+    }
     int found = database_step(a->c, find, a->error);
     if (found == 1)
         run->id = sqlite3_column_int64(find, 0);
@@ -187,9 +194,9 @@ static int find_same(adder *a, run_record *run)
     return found;
 }
 
-static int add_all(adder *a, run_record *run, int is_forced)
+static int add_all(adder *a, run_record *run, run_sameness sameness)
 {
-    int found = is_forced ? 0 : find_same(a, run);
+    int found = sameness == RUN_NEVER_SAME ? 0 : find_same(a, run, sameness);
     if (found != 0)
         return found;
     if (add_metrics(a, run) != 0 || add_run(a, run) != 0 || add_labels(a, run) != 0 ||
@@ -198,7 +205,7 @@ static int add_all(adder *a, run_record *run, int is_forced)
     return database_run(a->c, "COMMIT", a->error);
 }
 
-int database_add(catalogue *of, run_record *run, int is_forced, catalogue_error *error)
+int database_add(catalogue *of, run_record *run, run_sameness sameness, catalogue_error *error)
 {
     database *c = database_of(of);
     adder a = {.c = c, .error = error};
@@ -209,49 +216,10 @@ int database_add(catalogue *of, run_record *run, int is_forced, catalogue_error 
     }
     int status = database_run(c, "BEGIN IMMEDIATE", error);
     if (status == 0) {
-        status = add_all(&a, run, is_forced);
+        status = add_all(&a, run, sameness);
         if (status != 0)
             sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
     }
     free(a.metrics);
-    return status;
-}
-
-/* ---- removing ---- */
-
-static int remove_all(database *c, int64_t run, catalogue_error *error)
-{
-    static const char *const sql[] = {
-        "DELETE FROM cost WHERE run = ?1",
-        "DELETE FROM total WHERE run = ?1",
-        "DELETE FROM label WHERE run = ?1",
-        "DELETE FROM run WHERE id = ?1",
-        "DELETE FROM key WHERE NOT EXISTS (SELECT 1 FROM cost WHERE cost.key = key.id)",
-        "DELETE FROM metric WHERE NOT EXISTS (SELECT 1 FROM total WHERE total.metric = metric.id)",
-    };
-    int status = 0;
-    for (size_t i = 0; i < sizeof sql / sizeof *sql && status == 0; i++) {
-        sqlite3_stmt *statement = database_prepare(c, sql[i], error);
-        if (!statement)
-            return -1;
-        if (sqlite3_bind_parameter_count(statement) > 0)
-            sqlite3_bind_int64(statement, 1, run);
-        status = database_step(c, statement, error) < 0 ? -1 : 0;
-        sqlite3_finalize(statement);
-        if (status == 0 && strncmp(sql[i], "DELETE FROM run ", 16) == 0 && sqlite3_changes(c->db) == 0)
-            return 1;
-    }
-    return status == 0 ? database_run(c, "COMMIT", error) : status;
-}
-
-int database_remove(catalogue *of, int64_t run, catalogue_error *error)
-{
-    database *c = database_of(of);
-    int status = database_run(c, "BEGIN IMMEDIATE", error);
-    if (status != 0)
-        return status;
-    status = remove_all(c, run, error);
-    if (status != 0)
-        sqlite3_exec(c->db, "ROLLBACK", NULL, NULL, NULL);
     return status;
 }

@@ -34,7 +34,10 @@ uint64_t database_unsigned(sqlite3_stmt *statement, int column);
 
 /* ---- what the back end consists of ---- */
 
-int database_add(catalogue *of, run_record *run, int is_forced, catalogue_error *error);
+int database_add(catalogue *of, run_record *run, run_sameness sameness, catalogue_error *error);
+int database_read(catalogue *of, int64_t run, run_record_fn on_record, void *user, catalogue_error *error);
+int database_retain(catalogue *of, uint64_t before, uint64_t *removed, catalogue_error *error);
+int database_status(catalogue *of, catalogue_state *state, catalogue_error *error);
 int database_remove(catalogue *of, int64_t run, catalogue_error *error);
 int database_list(catalogue *of, const run_filter *filter, run_row_fn on_run, void *user,
                   catalogue_error *error);

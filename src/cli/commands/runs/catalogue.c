@@ -30,8 +30,8 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-/* The directory of the user's data, as the XDG base directory specification has it. */
-static char *data_directory(void)
+/* As the XDG base directory specification has it. */
+char *runs_data_directory(void)
 {
     const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     if (data && data[0] == '/')
@@ -46,7 +46,7 @@ char *runs_catalogue_path(const runs_options *options)
         const char *path = options->catalogue ? options->catalogue : named;
         return runs_copy(path);
     }
-    char *folder = data_directory();
+    char *folder = runs_data_directory();
     if (!folder) {
         report("there is no home directory for a catalogue: use --catalogue FILE (see 'lode help runs')");
         return NULL;
@@ -56,8 +56,7 @@ char *runs_catalogue_path(const runs_options *options)
     return path;
 }
 
-/* Of the default path: what is missing is created for the user alone. */
-static int make_folders(const char *path)
+int runs_make_folders(const char *path)
 {
     char *folder = runs_copy(path);
     for (char *at = strchr(folder + 1, '/'); at; at = strchr(at + 1, '/')) {
@@ -79,16 +78,24 @@ static int is_default(const runs_options *options)
     return !options->catalogue && !(named && named[0]);
 }
 
-int runs_open(catalogue **c, const runs_options *options, catalogue_mode mode)
+int runs_open_at(catalogue **c, const char *address, const runs_options *options, catalogue_mode mode)
 {
     catalogue_error error;
+    *c = NULL;
+    if (catalogue_is_server(address))
+        return runs_open_server(c, address, options, 0);
+    return catalogue_open(c, address, mode, &error) == 0 ? EXIT_DONE : runs_failed(&error);
+}
+
+int runs_open(catalogue **c, const runs_options *options, catalogue_mode mode)
+{
     *c = NULL;
     char *path = runs_catalogue_path(options);
     int status = path ? EXIT_DONE : EXIT_TROUBLE;
     if (status == EXIT_DONE && mode == CATALOGUE_WRITE && is_default(options) && catalogue_library())
-        status = make_folders(path);
-    if (status == EXIT_DONE && catalogue_open(c, path, mode, &error) != 0)
-        status = runs_failed(&error);
+        status = runs_make_folders(path);
+    if (status == EXIT_DONE)
+        status = runs_open_at(c, path, options, mode);
     free(path);
     return status;
 }

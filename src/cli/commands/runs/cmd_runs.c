@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const actions[] = {"add", "list", "trend", "check", "remove", NULL};
+static const char *const actions[] = {"add",    "list",   "trend", "check",   "remove", "copy", "flush",
+                                      "status", "retain", "init",  "migrate", "grant",  NULL};
 #define ACTION_COUNT (sizeof actions / sizeof *actions - 1)
 
 /* ---- add ---- */
@@ -33,23 +34,40 @@ static void say_added(const invocation *call, const run_record *run)
     free(path);
 }
 
+/* A server is asked once if the run can go to the spool. */
+static int open_to_add(catalogue **c, const runs_options *options, char **spool)
+{
+    char *address = runs_catalogue_path(options);
+    int is_server = address && catalogue_is_server(address);
+    *spool = is_server ? runs_spool(address, options) : NULL;
+    int status = !address    ? EXIT_TROUBLE
+                 : is_server ? runs_open_server(c, address, options, *spool != NULL)
+                             : runs_open(c, options, CATALOGUE_WRITE);
+    free(address);
+    return status;
+}
+
 static int add_gathered(const invocation *call, runs_gathered *gathered)
 {
     const runs_options *options = call->options;
     catalogue *c = NULL;
     catalogue_error error;
+    char *spool = NULL;
     run_record run = *runs_gathered_record(gathered);
-    int status = runs_open(&c, options, CATALOGUE_WRITE);
-    if (status == EXIT_DONE) {
-        int added = catalogue_add(c, &run, options->is_again, &error);
-        if (added < 0)
-            status = runs_failed(&error);
-        else if (added == 1)
-            status = report("%s is run %" PRId64 " of the catalogue already; use --again to add it again",
-                            run.path, run.id);
-    }
+    run_sameness sameness = options->is_again ? RUN_NEVER_SAME : RUN_OF_SAME_STORE;
+    int status = open_to_add(&c, options, &spool);
+    int added = status == EXIT_DONE ? catalogue_add(c, &run, sameness, &error) : -1;
+    if (status == EXIT_DONE && added < 0)
+        status = error.is_away && spool ? runs_spool_add(call, spool, &run, sameness, error.text)
+                                        : runs_failed(&error);
+    else if (added == 1)
+        status = report("%s is run %" PRId64 " of the catalogue already; use --again to add it again",
+                        run.path, run.id);
+    if (added == 0 && spool)
+        runs_spool_deliver(c, spool);
     catalogue_close(c);
-    if (status == EXIT_DONE)
+    free(spool);
+    if (added == 0)
         say_added(call, &run);
     return status;
 }
@@ -109,6 +127,12 @@ static int runs_remove(const invocation *call, const char *number)
 
 /* ---- the command ---- */
 
+/* After the action; those in brackets may be missing. */
+static const char *const operands[][2] = {
+    [RUNS_ADD] = {"[STORE]"},     [RUNS_TREND] = {"[FUNCTION]"}, [RUNS_REMOVE] = {"RUN"},
+    [RUNS_COPY] = {"FROM", "TO"}, [RUNS_RETAIN] = {"TIME"},      [RUNS_GRANT] = {"ROLE", "LEVEL"},
+};
+
 static int find_action(const char *word)
 {
     for (size_t i = 0; i < ACTION_COUNT; i++)
@@ -129,11 +153,12 @@ static int check_options(const runs_options *options, int action)
                       "(see 'lode help runs')");
     if (action != RUNS_CHECK && (options->history || options->run))
         return report("--history and --run are for 'lode runs check' (see 'lode help runs')");
-    if ((action == RUNS_ADD || action == RUNS_REMOVE) && (options->since || options->until))
+    if (action != RUNS_LIST && action != RUNS_TREND && action != RUNS_CHECK && action != RUNS_COPY &&
+        (options->since || options->until))
         return report("--since and --until are not for 'lode runs %s' (see 'lode help runs')",
                       actions[action]);
-    if (action == RUNS_REMOVE && options->labels.count)
-        return report("--label is not for 'lode runs remove' (see 'lode help runs')");
+    if (action >= RUNS_REMOVE && action != RUNS_COPY && options->labels.count)
+        return report("--label is not for 'lode runs %s' (see 'lode help runs')", actions[action]);
     return EXIT_DONE;
 }
 
@@ -146,12 +171,15 @@ static int runs_usage(const invocation *call)
                       meant);
     if (action < 0)
         return report(
-            "unknown argument '%s': expected add, list, trend, check or remove (see 'lode help runs')",
+            "unknown argument '%s': expected add, list, trend, check, remove, copy, flush, status, retain, init, "
+            "migrate or grant (see 'lode help runs')",
             call->operands[0]);
-    if ((action == RUNS_LIST || action == RUNS_CHECK) && call->operand_count > 1)
-        return report("unexpected argument '%s' (see 'lode help runs')", call->operands[1]);
-    if (action == RUNS_REMOVE && call->operand_count < 2)
-        return report("missing argument: RUN (see 'lode help runs')");
+    for (size_t i = 0; i < 2; i++)
+        if (operands[action][i] && operands[action][i][0] != '[' && call->operand_count < i + 2)
+            return report("missing argument: %s (see 'lode help runs')", operands[action][i]);
+    for (size_t i = 0; i < 2; i++)
+        if (!operands[action][i] && call->operand_count > i + 1)
+            return report("unexpected argument '%s' (see 'lode help runs')", call->operands[i + 1]);
     return check_options(call->options, action);
 }
 
@@ -164,6 +192,18 @@ static int run_runs(const invocation *call)
         return runs_check(call);
     if (action == RUNS_REMOVE)
         return runs_remove(call, call->operands[1]);
+    if (action == RUNS_COPY)
+        return runs_copy_all(call, call->operands[1], call->operands[2]);
+    if (action == RUNS_FLUSH)
+        return runs_flush(call);
+    if (action == RUNS_STATUS)
+        return runs_status(call);
+    if (action == RUNS_RETAIN)
+        return runs_retain(call, call->operands[1]);
+    if (action == RUNS_INIT || action == RUNS_MIGRATE)
+        return runs_set_up(call, action == RUNS_INIT);
+    if (action == RUNS_GRANT)
+        return runs_grant(call, call->operands[1], call->operands[2]);
     if (action == RUNS_TREND)
         return runs_trend(call, call->operand_count > 1 ? call->operands[1] : NULL);
     if (call->operand_count > 1)
@@ -175,7 +215,8 @@ static int run_runs(const invocation *call)
 }
 
 static const option_spec runs_own[] = {
-    {"catalogue", 0, OPTION_TEXT, "FILE", NULL, offsetof(runs_options, catalogue)},
+    {"catalogue", 0, OPTION_TEXT, "FILE|ADDRESS", NULL, offsetof(runs_options, catalogue)},
+    {"project", 0, OPTION_TEXT, "NAME", NULL, offsetof(runs_options, project)},
     {"label", 0, OPTION_TEXTS, "NAME=VALUE", NULL, offsetof(runs_options, labels)},
     {"time", 0, OPTION_TEXT, "TIME", NULL, offsetof(runs_options, time)},
     {"again", 0, OPTION_FLAG, NULL, NULL, offsetof(runs_options, is_again)},
@@ -195,9 +236,10 @@ static const runs_options runs_defaults = {.shared = {.limit = RUNS_NO_LIMIT}, .
 
 const command_spec command_runs = {
     .name = "runs",
-    .operands = "add|list|trend|check|remove [STORE|FUNCTION|RUN]",
+    .operands =
+        "add|list|trend|check|remove|copy|flush|status|retain|init|migrate|grant [STORE|FUNCTION|RUN]",
     .min_operands = 1,
-    .max_operands = 2,
+    .max_operands = 3,
     .options = {.own = runs_own,
                 .shared = SHARED_METRICS | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
                           SHARED_COLOR | SHARED_VERBOSE},

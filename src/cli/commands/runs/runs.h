@@ -13,7 +13,14 @@ enum {
     RUNS_LIST,
     RUNS_TREND,
     RUNS_CHECK,
-    RUNS_REMOVE
+    RUNS_REMOVE,
+    RUNS_COPY,
+    RUNS_FLUSH,
+    RUNS_STATUS,
+    RUNS_RETAIN,
+    RUNS_INIT,
+    RUNS_MIGRATE,
+    RUNS_GRANT
 };
 
 #define RUNS_NO_LIMIT UINT64_MAX /* --limit was not given */
@@ -21,6 +28,7 @@ enum {
 typedef struct runs_options {
     shared_options shared;
     const char *catalogue; /* NULL: the default one */
+    const char *project;   /* of a server; NULL: the only one */
     text_list labels;
     const char *time;
     const char *since, *until;
@@ -37,8 +45,18 @@ typedef struct runs_options {
 
 /* Opens what --catalogue names. EXIT_DONE, or EXIT_TROUBLE after a message. */
 int runs_open(catalogue **c, const runs_options *options, catalogue_mode mode);
+/* The same with another file or server. */
+int runs_open_at(catalogue **c, const char *address, const runs_options *options, catalogue_mode mode);
+/* A server, which is asked once if `is_hasty`. */
+int runs_open_server(catalogue **c, const char *address, const runs_options *options, int is_hasty);
 /* The path that is used; free() it. NULL after a message. */
 char *runs_catalogue_path(const runs_options *options);
+/* Of a server, as --project or LODE_PROJECT names it; NULL: the only one. */
+const char *runs_project(const runs_options *options);
+/* The directory of the user's data; free() it. NULL if there is no home. */
+char *runs_data_directory(void);
+/* Creates what is missing of the directories of a path, for the user alone. */
+int runs_make_folders(const char *path);
 /* Says what the catalogue said. Returns EXIT_TROUBLE. */
 int runs_failed(const catalogue_error *error);
 
@@ -74,6 +92,16 @@ typedef struct runs_gathered runs_gathered;
 int runs_gather(runs_gathered **gathered, const invocation *call, const char *path);
 const run_record *runs_gathered_record(const runs_gathered *gathered);
 void runs_gathered_free(runs_gathered *gathered);
+
+/* ---- the spool ---- */
+
+/* The directory for runs that a server could not take; free() it. NULL: there is none. */
+char *runs_spool(const char *address, const runs_options *options);
+/* Stores a run there, and says why. */
+int runs_spool_add(const invocation *call, const char *folder, const run_record *run, run_sameness sameness,
+                   const char *why);
+/* Delivers some of what is there, without a word. */
+void runs_spool_deliver(catalogue *c, const char *folder);
 
 /* ---- times and filters ---- */
 
@@ -138,5 +166,11 @@ int runs_add(const invocation *call, const char *store);
 int runs_list(const invocation *call);
 int runs_trend(const invocation *call, const char *function);
 int runs_check(const invocation *call);
+int runs_copy_all(const invocation *call, const char *from, const char *to);
+int runs_flush(const invocation *call);
+int runs_status(const invocation *call);
+int runs_retain(const invocation *call, const char *span);
+int runs_set_up(const invocation *call, int is_new);
+int runs_grant(const invocation *call, const char *role, const char *level);
 
 #endif
