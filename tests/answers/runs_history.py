@@ -3,6 +3,8 @@
 """
 'lode runs trend' on catalogues whose every number is known: costs and order against a plain reading of the file by Python's
 sqlite3, change points against the steps that were planted. 'lode runs check' against tests/statistics/judge_reference.py.
+
+With --server, a PostgreSQL server is asked, to which each file is copied.
 """
 
 import argparse
@@ -20,6 +22,7 @@ sys.path[1:1] = [str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "tools"), str
 
 import cli  # noqa: E402
 import make_catalogue  # noqa: E402
+import postgresql  # noqa: E402
 from tap import Tap  # noqa: E402
 
 try:
@@ -40,8 +43,12 @@ class Bench:
         file.write_bytes(self.empty.read_bytes())
         return file, make_catalogue.fill(file, *arguments, **options)
 
+    def place(self, file):
+        """What is asked in place of a file, which has been changed."""
+        return file
+
     def run(self, file, *words):
-        done = subprocess.run([self.lode, "runs", *map(str, words), "--catalogue", str(file)], capture_output=True, env=cli.environment())
+        done = subprocess.run([self.lode, "runs", *map(str, words), "--catalogue", str(self.place(file))], capture_output=True, env=cli.environment())
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def json(self, file, *words, statuses=(0,)):
@@ -49,6 +56,21 @@ class Bench:
         if status not in statuses or errors:
             raise ValueError(f"lode runs {words}: {status}: {errors}")
         return json.loads(text)
+
+
+class ServerBench(Bench):
+    def __init__(self, tap, lode, folder, server):
+        super().__init__(tap, lode, folder)
+        self.server, self.template, self.copies = server, server.database(), {}
+        subprocess.run([lode, "runs", "init", "--catalogue", server.address(self.template)], check=True, stdout=subprocess.DEVNULL)
+
+    def place(self, file):
+        version = file.stat().st_mtime_ns
+        if self.copies.get(file, (None,))[0] != version:
+            address = self.server.address(self.server.database(self.template))
+            subprocess.run([self.lode, "runs", "copy", str(file), address], check=True, stdout=subprocess.DEVNULL)
+            self.copies[file] = (version, address)
+        return self.copies[file][1]
 
 
 def plain_series(file, function, metric, where=lambda labels: True):
@@ -153,11 +175,11 @@ def pictures(bench):
     status, text, _ = bench.run(file, "trend", "function_0")
     environment = cli.environment(COLUMNS="80")
     for words in (["trend", "function_0"], ["trend"], ["trend", "function_0", "--limit", "1"]):
-        done = subprocess.run([bench.lode, "runs", *words, "--catalogue", str(file)], capture_output=True, env=environment)
+        done = subprocess.run([bench.lode, "runs", *words, "--catalogue", str(bench.place(file))], capture_output=True, env=environment)
         lines = done.stdout.decode().splitlines()
         bench.tap.check(done.returncode == 0 and max(map(len, lines)) <= 80, f"lode runs {' '.join(words)}: text fits 80 columns", lines[:4])
     bench.tap.check("last run before: run 70," in text and "first run after: run 71," in text, "the runs on both sides of a change", [text])
-    ascii_only = subprocess.run([bench.lode, "runs", "trend", "--catalogue", str(file)], capture_output=True, env=cli.environment(LANG="C", LC_ALL="C"))
+    ascii_only = subprocess.run([bench.lode, "runs", "trend", "--catalogue", str(bench.place(file))], capture_output=True, env=cli.environment(LANG="C", LC_ALL="C"))
     bench.tap.check(ascii_only.stdout.isascii() and b"o" in ascii_only.stdout, "a terminal without other characters")
     picture = bench.folder / "picture.svg"
     connection = sqlite3.connect(file)
@@ -246,15 +268,31 @@ def checks_end_with_a_status(bench):
 TESTS = [checks_are_what_the_formulas_say, alarms_are_rare, checks_end_with_a_status, trends_are_what_the_file_has, planted_steps_are_found, quiet_series_have_no_changes, exact_counts_need_no_noise, pictures, names]
 
 
+# What depends on a series of numbers alone, and takes long, is the same wherever they come from.
+LONG = (alarms_are_rare, planted_steps_are_found, quiet_series_have_no_changes)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True)
-    lode = str(Path(parser.parse_args().lode).resolve())
+    parser.add_argument("--server", choices=("short", "all"))
+    options = parser.parse_args()
+    lode = str(Path(options.lode).resolve())
     tap = Tap()
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(tap, lode, folder)
-        for test in TESTS:
-            test(bench)
+        if not options.server:
+            bench = Bench(tap, lode, folder)
+            for test in TESTS:
+                test(bench)
+            return tap.finish()
+        try:
+            with postgresql.Server() as server:
+                bench = ServerBench(tap, lode, folder, server)
+                for test in TESTS:
+                    if options.server == "all" or test not in LONG:
+                        test(bench)
+        except postgresql.Missing as reason:
+            tap.skip("trends and checks of a server", str(reason))
     return tap.finish()
 
 
