@@ -8,10 +8,12 @@ migrations at once, passwords, a server that hangs or is not there.
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -147,13 +149,47 @@ def passwords_stay_secret(program):
         for address in (f"postgresql://admin:{SECRET}@[/x", f"service=x password='{SECRET}", f"postgresql://u:{SECRET}@h:port:9/x"):
             result = r.do("runs", "list", "--catalogue", address)
             program.check(result.status == 2 and SECRET not in result.out + result.err, "nor does an address that cannot be understood show it", [result])
+        r.server_sql(f"DO $$ BEGIN CREATE ROLE pat LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$; ALTER ROLE pat PASSWORD '{SECRET}'")
+        r.runs("grant", "pat", "reader")
+        rules = r.server.folder / "data/pg_hba.conf"
+        rules.write_text("local all pat scram-sha-256\n" + rules.read_text(encoding="utf-8"), encoding="utf-8")
+        r.server_sql("SELECT pg_reload_conf(), pg_sleep(0.2)")
         file = r.folder / "pgpass"
-        file.write_text(f"*:*:*:*:{SECRET}\n", encoding="utf-8")
-        file.chmod(0o600)
-        result = r.runs("list", env={"PGPASSFILE": str(file)})
-        program.equal((result.status, SECRET in result.out + result.err), (0, False), "a file of passwords is used")
-        leaky = r.runs("list", "--json", env={"PGPASSWORD": SECRET})
-        program.check(leaky.status == 0 and SECRET not in leaky.out + leaky.err, "nor does a password of the environment show")
+        for password, status in ((SECRET, 0), ("wrong", 2)):
+            file.write_text(f"*:*:*:*:{password}\n", encoding="utf-8")
+            file.chmod(0o600)
+            result = r.do("runs", "list", "--catalogue", r.as_user("pat"), env={"PGPASSFILE": str(file)})
+            program.check(result.status == status and password not in result.out + result.err, f"a file of passwords is used: {password[0]}", [result])
+        refused = (r.server.folder / "server.log").read_text(encoding="utf-8").count("password authentication failed for user")
+        program.check("password authentication failed" in result.err and refused == 1, "a wrong one is not tried again", [result, refused])
+        result = r.do("runs", "list", "--catalogue", r.as_user("pat"), env={"PGPASSWORD": SECRET})
+        program.check(result.status == 0 and SECRET not in result.out + result.err, "nor does a password of the environment show")
+        program.check(SECRET not in (r.server.folder / "server.log").read_text(encoding="utf-8").replace(f"PASSWORD '{SECRET}'", ""), "or in the log of the server")
+
+
+def dumps_core(words, env):
+    """Whether a process that crashes leaves its memory; what it runs waits for a server."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen([*map(str, words)], cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limit)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGSEGV)
+        _, status = os.waitpid(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        return os.WIFSIGNALED(status) and os.WCOREDUMP(status)
+
+
+def a_crash_leaves_no_password(program):
+    try:
+        is_possible = dumps_core(["sleep", "60"], cli.environment())
+    except (OSError, ValueError):
+        is_possible = False
+    if not is_possible:
+        program.skip("a crash leaves no core file", "this system writes none")
+        return
+    with ServerRuns(program) as r, socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"postgresql://u@127.0.0.1:{silent.getsockname()[1]}/x?sslmode=disable"
+        program.check(not dumps_core([program.lode, "runs", "list", "--catalogue", address], cli.environment(PGPASSWORD=SECRET, **r.environment)), "a crash leaves no core file")
 
 
 class FakeHost:
@@ -357,7 +393,7 @@ def without_the_plugin(program):
 
 ON_BOTH = (runs.stores_of_all_kinds_are_added, runs.all_metrics_are_those_of_the_store, runs.a_store_is_added_once, runs.a_run_is_removed_with_what_only_it_has,
            runs.labels_select_runs, runs.environments_give_labels, runs.several_processes_add_at_once, runs.hostile_names_do_no_harm)
-OWN = (eight_make_the_tables_at_once, roles_do_what_they_may, projects_are_chosen, passwords_stay_secret, hosts_are_verified, a_server_that_does_not_answer,
+OWN = (eight_make_the_tables_at_once, roles_do_what_they_may, projects_are_chosen, passwords_stay_secret, a_crash_leaves_no_password, hosts_are_verified, a_server_that_does_not_answer,
        a_job_does_not_fail_without_the_server, examples_of_the_manual_work, the_dashboard_has_its_numbers, one_run_by_many_is_one_run, names_are_repaired, without_the_plugin)
 
 
