@@ -133,12 +133,14 @@ int server_run_functions(catalogue *of, int64_t run, int64_t metric, run_functio
     int status = statement_begin(
         &to, s,
         "SELECT f.id::int8, f.name, x.e, x.i FROM lode.cost c, unnest(c.functions, c.exclusive, c.inclusive) "
-        "x(f, e, i) JOIN lode.function f ON f.id = x.f WHERE c.run = $2 AND c.metric = $3::int4 AND c.begun = "
-        "(SELECT r.begun FROM lode.run r WHERE r.id = $2 AND r.project = $1::int4) AND x.e <> 'NaN'",
+        "x(f, e, i) JOIN lode.function f ON f.id = x.f WHERE c.project = $1::int4 AND c.run = $2 AND c.metric = "
+        "$3::int4 AND c.begun = $4 AND x.e <> 'NaN'",
         error);
-    if (status == 0) {
+    int64_t begun = 0;
+    if (status == 0 && session_find_run(s, run, &begun, error) >= 0) {
         put_integer(&to.values, run);
         put_integer(&to.values, metric);
+        put_time(&to.values, (uint64_t)begun);
         result = statement_ask(&to, s, "itdd", error);
     }
     statement_free(&to);

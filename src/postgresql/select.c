@@ -112,26 +112,17 @@ static size_t add_titles(statement *to, const run_filter *filter, const char *al
     return count;
 }
 
-/* The time is looked up first: a plan with it is a range of an index. */
 static int add_before(statement *to, session *s, int64_t run, catalogue_error *error)
 {
-    parameters p = {.count = 0};
-    put_integer(&p, run);
-    put_integer(&p, s->project_id);
-    PGresult *result = session_ask(s, "SELECT begun_ns FROM lode.run WHERE id = $1 AND project = $2::int4",
-                                   &p, "i", ASK_AGAIN, error);
-    parameters_free(&p);
-    if (!result)
-        return -1;
-    if (PQntuples(result) == 1) {
-        int begun = put_integer(&to->values, cell_integer(result, 0, 0));
-        int number = put_integer(&to->values, run);
-        buffer_format(&to->sql, " AND (r.begun_ns, r.id) < ($%d, $%d)", begun, number);
+    int64_t begun = 0;
+    int found = session_find_run(s, run, &begun, error);
+    if (found == 0) {
+        int time = put_integer(&to->values, begun), number = put_integer(&to->values, run);
+        buffer_format(&to->sql, " AND (r.begun_ns, r.id) < ($%d, $%d)", time, number);
     } else {
         buffer_text(&to->sql, " AND false");
     }
-    PQclear(result);
-    return 0;
+    return found < 0 ? -1 : 0;
 }
 
 static void add_times(statement *to, const run_filter *filter, const char *alias)

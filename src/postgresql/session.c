@@ -309,3 +309,24 @@ int session_find_project(session *s, catalogue_error *error)
     PQclear(result);
     return status;
 }
+
+int session_find_run(session *s, int64_t run, int64_t *begun, catalogue_error *error)
+{
+    parameters p = {.count = 0};
+    *begun = s->found_begun;
+    if (s->found_run == run)
+        return 0;
+    put_integer(&p, run);
+    put_integer(&p, s->project_id);
+    PGresult *result = session_ask(s, "SELECT begun_ns FROM lode.run WHERE id = $1 AND project = $2::int4",
+                                   &p, "i", ASK_AGAIN, error);
+    parameters_free(&p);
+    int found = !result ? -1 : PQntuples(result) == 1 ? 0 : 1;
+    *begun = found == 0 ? cell_integer(result, 0, 0) : 0;
+    if (found == 0) {
+        s->found_run = run;
+        s->found_begun = *begun;
+    }
+    PQclear(result);
+    return found;
+}

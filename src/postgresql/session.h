@@ -29,8 +29,9 @@ typedef struct session {
     char *project_name; /* NULL until the server has said it */
     unsigned milliseconds;
     int is_hasty;
-    int is_encrypted_by_default; /* a host, and nobody said how */
-    int is_sent;                 /* the statement of the last attempt */
+    int is_encrypted_by_default;    /* a host, and nobody said how */
+    int is_sent;                    /* the statement of the last attempt */
+    int64_t found_run, found_begun; /* what session_find_run found last; 0: nothing */
     cost_cache cache;
 } session;
 
@@ -60,6 +61,12 @@ PGresult *session_ask(session *s, const char *sql, const parameters *p, const ch
 
 /* Finds the project, and that the tables are of this version. */
 int session_find_project(session *s, catalogue_error *error);
+
+/*
+ * When a run began. 1: there is no such run. It is asked for first where a plan depends on it: with
+ * the time, a statement looks into one month and not into all.
+ */
+int session_find_run(session *s, int64_t run, int64_t *begun, catalogue_error *error);
 
 /* ---- what the back end consists of ---- */
 

@@ -4,23 +4,20 @@
 The catalogue of runs on a PostgreSQL server that this starts, with fsync: runs_server.py BUILD [--runs N] [--adds N]
 
 Fills it (on the server, as 'lode runs add' would; 200 functions; 10 % of runs are of one title with 3 metrics), then measures adds of 1, 16 and 128
-writers with a connection each ('lode runs copy' from a file, which is also read), and questions. A million runs take 7 GB and some minutes.
+writers with a connection each (`ninja bench-tools`), and questions. A million runs take 7 GB and some minutes.
 """
 
 import argparse
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[1:1] = [str(ROOT / "tests" / "tools")]
 
-import make_catalogue  # noqa: E402
 import postgresql  # noqa: E402
 
-FUNCTIONS, METRICS = 200, 3
 FILL = """
 SET synchronous_commit = off; SET TimeZone = 'UTC';
 INSERT INTO lode.metric(project, name) SELECT 1, unnest(ARRAY['CPUTIME (sec)', 'PAPI_TOT_INS', 'calls']);
@@ -38,31 +35,13 @@ BEGIN
         SELECT 1, s.id, t, extract(epoch from t)::bigint * 1000000000, g, g, 1000, 1, 'synthetic', '/scratch/' || gen.title || '/' || g,
                jsonb_build_object('title', s.title, 'branch', CASE WHEN g % 5 = 0 THEN 'dev' ELSE 'main' END, 'host', 'node' || (g % 512), 'slurm_job', g::text),
                (ARRAY[1, 2, 3])[1:gen.metrics], (ARRAY[500 + random(), 600.0, 700.0])[1:gen.metrics], decode(md5(gen.title || g), 'hex'), decode(md5(gen.title || g), 'hex')
-        FROM generate_series(1, n) g, LATERAL (SELECT '2024-01-01'::timestamptz + g * step AS t) q,
+        FROM generate_series(1, n) g, LATERAL (SELECT date_trunc('second', '2024-01-01'::timestamptz + g * step) AS t) q,
              LATERAL (SELECT * FROM lode.series s WHERE s.title = CASE WHEN gen.title = 'x' THEN 'app' || (g % 1000) ELSE gen.title END) s
         RETURNING id, begun, begun_ns, series)
     INSERT INTO lode.cost(run, begun, begun_ns, series, metric, project, functions, exclusive, inclusive)
     SELECT r.id, r.begun, r.begun_ns, r.series, m, 1, s.f, s.e, s.i FROM r, generate_series(1, metrics) m, sample s WHERE s.s = (r.id * 7 + m) % 1000;
 END $$;
 """
-
-
-def adds(lode, address, folder, empty, writers, each, first):
-    """Adds a second, all writers together, and whether all are there."""
-    files = []
-    for index in range(writers):
-        file = Path(folder) / f"file{index}"
-        file.write_bytes(empty)
-        make_catalogue.fill(file, each, FUNCTIONS, METRICS, seed=first + index)
-        connection = make_catalogue.sqlite3.connect(file)
-        connection.execute("UPDATE run SET path = ? || path", (f"/{first}/{index}",))
-        connection.commit()
-        connection.close()
-        files.append(file)
-    begin = time.monotonic()
-    processes = [subprocess.Popen([lode, "runs", "copy", str(file), address], stdout=subprocess.DEVNULL) for file in files]
-    failed = sum(process.wait() != 0 for process in processes)
-    return writers * each / (time.monotonic() - begin), failed
 
 
 def wall(words):
@@ -84,7 +63,7 @@ def main():
     parser.add_argument("--adds", type=int, default=640, help="of all writers together")
     options = parser.parse_args()
     lode = str((options.build / "src" / "cli" / "lode").resolve())
-    with tempfile.TemporaryDirectory() as folder, postgresql.Server(fsync="on", connections=200, buffers="1GB", vacuum="on") as server:
+    with postgresql.Server(fsync="on", connections=200, buffers="1GB", vacuum="on") as server:
         database = server.database()
         address = server.address(database)
         subprocess.run([lode, "runs", "init", "--catalogue", address], check=True, stdout=subprocess.DEVNULL)
@@ -100,11 +79,14 @@ def main():
                             ("check", ["check", "--label", "title=app"])):
             best, worst = wall([lode, "runs", *words, "--json", *at])
             print(f"{name:32}{best:8.0f} to {worst:.0f} ms", flush=True)
-        empty = Path(folder) / "empty"
-        make_catalogue.create(lode, empty)
+        plugin = options.build / "src/postgresql/lode-postgresql.so"
         for number, writers in enumerate((1, 16, 128)):
-            rate, failed = adds(lode, address, folder, empty.read_bytes(), writers, max(options.adds // writers, 2), 1000 * (number + 1))
-            print(f"add, {writers:3} writers {rate:14.0f} a second, {failed} failed", flush=True)
+            words = [options.build / "tests/bench/add_runs", plugin, address, writers, max(options.adds // writers, 2), 10000 * number]
+            done = subprocess.run([*map(str, words)], stdout=subprocess.PIPE, check=True)
+            print(f"add, {writers:3} writers: {done.stdout.decode().strip()}", flush=True)
+        whole = server.sql("SELECT (SELECT count(*) FROM lode.run WHERE path LIKE '/scratch/%' AND format = 'synthetic' AND added_ns > 0 AND bytes = 0), "
+                           "(SELECT count(*) FROM lode.run r WHERE bytes = 0 AND 3 <> (SELECT count(*) FROM lode.cost c WHERE c.run = r.id AND c.begun = r.begun))", database)
+        print(f"runs that were added, and of these incomplete: {whole[0]}")
 
 
 if __name__ == "__main__":
