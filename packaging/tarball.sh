@@ -27,7 +27,7 @@ fi
 export SOURCE_DATE_EPOCH
 
 meson setup "$work/build" "$tree" --prefix="/$name" --libdir=lib --buildtype=release -Ddefault_library=static -Dprefer_static=true \
-    -Dc_link_args=-static -Db_pie=false -Dmpi=disabled -Dsqlite=enabled -Dotf2=disabled -Dviewer=enabled ${LODE_CI_PAGE:+"-Dviewer_page=$LODE_CI_PAGE"} \
+    -Dc_link_args=-static -Db_pie=false -Dmpi=disabled -Dsqlite=enabled -Dpostgresql=disabled -Dotf2=disabled -Dviewer=enabled ${LODE_CI_PAGE:+"-Dviewer_page=$LODE_CI_PAGE"} \
     -Dpkgconfig.relocatable=true ${LODE_SETUP:-}
 meson compile -C "$work/build"
 DESTDIR=$work/root meson install -C "$work/build" --no-rebuild

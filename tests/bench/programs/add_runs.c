@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * add_runs PLUGIN ADDRESS WRITERS ADDS FIRST: processes with one connection each that add runs of 200
- * functions and 3 metrics to the catalogue of a server. Prints adds a second, and what a process took.
+ * add_runs PLUGIN ADDRESS WRITERS ADDS FIRST: processes with one connection each that add runs of
+ * 200 functions and 3 metrics to the catalogue of a server. Prints adds a second, and what each
+ * takes.
  */
 #include "runs/backend.h"
 
