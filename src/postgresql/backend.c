@@ -19,10 +19,25 @@ session *session_of(catalogue *c)
     return (session *)c;
 }
 
+/*
+ * libpq has passwords in its memory until a connection ends, when it wipes them: meanwhile there is
+ * to be no core file.
+ */
+static void guard_memory(int change)
+{
+    static int sessions, was_dumpable;
+    if (sessions == 0 && change > 0)
+        was_dumpable = prctl(PR_GET_DUMPABLE) == 1 && prctl(PR_SET_DUMPABLE, 0) == 0;
+    sessions += change;
+    if (sessions == 0 && was_dumpable)
+        prctl(PR_SET_DUMPABLE, 1);
+}
+
 static void close_session(catalogue *of)
 {
     session *s = session_of(of);
     PQfinish(s->connection);
+    guard_memory(-1);
     server_forget_values(s);
     free(s->project);
     free(s->project_name);
@@ -40,6 +55,7 @@ static int open_session(catalogue **out, const catalogue_place *place, catalogue
         snprintf(error->text, sizeof error->text, "out of memory");
         return -1;
     }
+    guard_memory(1);
     s->base.backend = &lode_catalogue_backend;
     s->base.name = strdup(place->address);
     s->address = strdup(place->address);
@@ -51,9 +67,6 @@ static int open_session(catalogue **out, const catalogue_place *place, catalogue
         snprintf(error->text, sizeof error->text, "out of memory");
     if (status == 0)
         status = session_check_address(s, error);
-    /* libpq has the password in its memory from here on: there is to be no core file of that. */
-    if (status == 0)
-        prctl(PR_SET_DUMPABLE, 0);
     if (status == 0)
         *out = &s->base;
     else

@@ -78,9 +78,10 @@ int server_find_function(catalogue *of, const char *name, int64_t *id, catalogue
 /* ---- the series of one function ---- */
 
 /* OFFSET 0: the place of the function is computed once, and each array is read once. */
-#define COST_SERIES                                                                                          \
-    "SELECT c.run, c.begun_ns, c.exclusive[x.i], c.inclusive[x.i] FROM lode.cost c CROSS JOIN LATERAL "      \
-    "(SELECT array_position(c.functions, $3::int4) AS i OFFSET 0) x"
+#define COST_SERIES                                                                                            \
+    "SELECT c.run, c.begun_ns, y.e, c.inclusive[x.i] FROM lode.cost c CROSS JOIN LATERAL (SELECT "             \
+    "array_position(c.functions, $3::int4) AS i OFFSET 0) x CROSS JOIN LATERAL (SELECT c.exclusive[x.i] AS e " \
+    "OFFSET 0) y"
 #define TOTAL_SERIES                                                                                         \
     "SELECT r.id, r.begun_ns, r.totals[x.i], r.totals[x.i] FROM lode.run r CROSS JOIN LATERAL "              \
     "(SELECT array_position(r.metrics, $2::int4) AS i OFFSET 0) x"
@@ -94,9 +95,7 @@ static int write_series(statement *to, session *s, const run_filter *filter, int
     if (function)
         put_integer(&to->values, function);
     int status = function ? select_costs(to, s, filter, error) : select_runs(to, s, filter, error);
-    buffer_text(&to->sql, function
-                              ? " AND c.metric = $2::int4 AND x.i IS NOT NULL AND c.exclusive[x.i] <> 'NaN'"
-                              : " AND x.i IS NOT NULL");
+    buffer_text(&to->sql, function ? " AND c.metric = $2::int4 AND y.e <> 'NaN'" : " AND x.i IS NOT NULL");
     if (filter->limit)
         select_order(to, filter, function ? "c" : "r", function ? "run" : "id");
     return status;

@@ -319,10 +319,10 @@ BEGIN
         WHERE r.series = ser AND r.begun >= since AND r.begun < until AND x.i IS NOT NULL AND r.labels @> in_labels
         ORDER BY r.begun_ns, r.id;
     ELSE        -- OFFSET 0: the place of the function is computed once, and each array is read once
-        RETURN QUERY SELECT c.begun, c.run, c.exclusive[x.i], c.inclusive[x.i]
+        RETURN QUERY SELECT c.begun, c.run, y.e, c.inclusive[x.i]
         FROM lode.cost c CROSS JOIN LATERAL (SELECT array_position(c.functions, fun) AS i OFFSET 0) x
-        WHERE c.series = ser AND c.metric = met AND c.begun >= since AND c.begun < until AND x.i IS NOT NULL
-          AND c.exclusive[x.i] <> 'NaN'
+             CROSS JOIN LATERAL (SELECT c.exclusive[x.i] AS e OFFSET 0) y
+        WHERE c.series = ser AND c.metric = met AND c.begun >= since AND c.begun < until AND y.e <> 'NaN'
           AND (in_labels = '{}' OR EXISTS (SELECT FROM lode.run r WHERE r.id = c.run AND r.labels @> in_labels))
         ORDER BY c.begun_ns, c.run;
     END IF;
