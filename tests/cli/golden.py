@@ -79,9 +79,13 @@ def own_recordings(program):
     compare_all(program, FOLDER / "own" / "recordings", corpora.OWN / "uftrace" / "recorded")
 
 
+def own_spans(program):
+    compare_all(program, FOLDER / "own" / "spans", corpora.OWN / "otlp" / "small")
+
+
 def own_stores(program):
     compare_all(program, FOLDER / "own" / "stores", corpora.OWN / "zorka" / "stores")
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, own_databases, own_recordings, own_stores, databases, recordings, stores, flags=["update"]))
+    sys.exit(cli.main(__doc__, own_databases, own_recordings, own_spans, own_stores, databases, recordings, stores, flags=["update"]))

@@ -260,6 +260,8 @@ def outputs_of_other_stores_validate(program, judge):
         check_outputs(program, judge, "hostile database", "database", DATABASE_CALLS, inner)
         check_outputs(program, judge, "hostile recording", "recording", RECORDING_CALLS, inner)
         check_outputs(program, judge, "hostile trace store", "traces", RECORDING_CALLS, inner)
+        shutil.copy(cli.ROOT / "tests/data/otlp/small/traces.pb", Path(inner) / "spans.pb")
+        check_outputs(program, judge, "spans of services", "spans.pb", RECORDING_CALLS, inner)
         for name, words in (("least", ["database", "--profiles", 1, "--contexts", 3, "--samples", 0]),
                             ("tiny", ["recording", "--tasks", 1, "--records", 2]), ("few", ["recording", "--format", "zorka", "--tasks", 1, "--records", 4])):
             subprocess.run([program.lode, "synth", *map(str, words), "-o", name], cwd=inner, check=True, stdout=subprocess.DEVNULL)

@@ -26,6 +26,7 @@ import handmade  # noqa: E402
 import measured  # noqa: E402
 import profiles  # noqa: E402
 import recorded  # noqa: E402
+import spans  # noqa: E402
 
 # Shapes that are easily mistaken for others (tests/answers/db_nasty.py, which has more).
 NASTY = range(8)
@@ -158,6 +159,12 @@ def make_profiles(_, root):
     profiles.make(fresh(root / "pprof"), fresh(root / "folded"))
 
 
+def make_spans(_, root):
+    for kind in ("otlp", "jaeger", "zipkin"):
+        shutil.rmtree(root / kind, ignore_errors=True)
+    spans.write(root)
+
+
 def make_links(_, root):
     for folder, links in LINKS.items():
         for name, target in links.items():
@@ -171,7 +178,7 @@ def make_links(_, root):
 
 
 KINDS = {"databases": make_databases, "drafts": make_drafts, "recordings": make_recordings, "handmade": make_handmade, "requests": make_requests,
-         "measurements": make_measurements, "profiles": make_profiles, "links": make_links}
+         "measurements": make_measurements, "profiles": make_profiles, "spans": make_spans, "links": make_links}
 
 
 def main():

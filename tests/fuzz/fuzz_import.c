@@ -2,6 +2,7 @@
 /* Opens the fuzzer's bytes as a store that is one file, named FUZZED, walks it, and checks it. */
 #include "walk.h"
 #include <lode/check.h>
+#include <lode/recording.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     lode_memory_file file = {FUZZED, data, size};
     lode_database *db;
+    lode_recording *recording;
+    /* Spans are recordings. */
+    if (lode_recording_open_memory(&recording, &file, 1, NULL, NULL) == LODE_OK) {
+        lode_recording_close(recording);
+        return 0;
+    }
     /* Measurements are recognised by their first bytes, checked, and no database. */
     if (size >= 3 && memcmp(data, "HPC", 3) == 0)
         return 0;

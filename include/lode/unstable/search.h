@@ -128,5 +128,23 @@ LODE_API uint64_t lode_search_found(const lode_search *search);
 /* NULL if the index is out of range. */
 LODE_API const lode_search_row *lode_search_at(const lode_search *search, size_t index);
 
+/*
+ * Requests with concurrent calls. A track is nested, but calls of a request may overlap: then it
+ * has a main track, and side tracks right after it. Outermost calls of a side track were made by
+ * one call of another track of the request. Searches have one row for each request.
+ */
+
+/* The main track of the request that a track belongs to: most often itself. MT: any thread. */
+LODE_API uint32_t lode_track_main(const lode_recording *recording, uint32_t track);
+/* Main tracks: the number of requests. MT: any thread. */
+LODE_API uint32_t lode_recording_request_count(const lode_recording *recording);
+/*
+ * The callers of the outermost calls of a side track, the outermost first: writes at most
+ * `capacity`; `count` is their number. None for main tracks. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_track_callers(const lode_recording *recording, uint32_t track,
+                                                     const lode_function **functions, size_t capacity,
+                                                     size_t *count, lode_error *error);
+
 LODE_END_DECLS
 #endif

@@ -20,6 +20,9 @@ struct lode_pass {
     /* The next events of the worker's track: balanced and nested over the whole track. */
     lode_status (*take)(void *user, unsigned worker, const lode_event *events, size_t count,
                         lode_error *error);
+    /* Of a pass over requests: a side track of the worker's request begins; may be NULL. */
+    lode_status (*side)(void *user, unsigned worker, uint32_t track, lode_error *error);
+    bool has_requests; /* rows are requests, with their side tracks */
     /* The track is complete. */
     lode_status (*end)(void *user, unsigned worker, lode_track_row *row, lode_error *error);
     void *user;
@@ -28,6 +31,8 @@ struct lode_pass {
 /* Determines tracks and number of workers. `slice` and `options` may be NULL. */
 lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recording, const lode_slice *slice,
                            const lode_calls_options *options, lode_error *error);
+/* Makes rows requests: the side tracks of a request are read after its main one, as one row. */
+void lode_pass_join(struct lode_pass *pass);
 /* Reads the tracks, largest first for load balance; then passes findings on in track order. */
 lode_status lode_pass_run(struct lode_pass *pass, lode_error *error);
 void lode_pass_close(struct lode_pass *pass);

@@ -6,6 +6,7 @@
 #include "analysis/calls/calltree_builder.h"
 #include "base/error.h"
 #include <lode/build.h>
+#include <lode/unstable/search.h>
 #include <stdlib.h>
 
 struct worker {
@@ -24,11 +25,30 @@ static uint32_t identify(void *user, const lode_function *function)
     return function->index;
 }
 
+/* Calls of a side track are below those that made them. */
+static lode_status begin_side(struct lode_calltree_builder *builder, const lode_recording *recording,
+                              uint32_t track, lode_error *error)
+{
+    size_t count = 0, ignored;
+    LODE_TRY(lode_track_callers(recording, track, NULL, 0, &count, error));
+    const lode_function **callers = malloc((count + 1) * sizeof *callers);
+    LODE_TRY_ALLOC(callers, error);
+    lode_status status = lode_track_callers(recording, track, callers, count, &ignored, error);
+    if (status == LODE_OK)
+        status = lode_calltree_builder_below(builder, callers, count, error);
+    free(callers);
+    return status;
+}
+
 static lode_status begin_track(void *user, unsigned worker, const lode_track_row *row, lode_error *error)
 {
     struct computation *self = user;
-    (void)row;
-    return lode_calltree_builder_begin(&self->workers[worker].builder, LODE_TREE_ROOT, error);
+    struct lode_calltree_builder *builder = &self->workers[worker].builder;
+    const lode_recording *recording = self->pass.recording;
+    LODE_TRY(lode_calltree_builder_begin(builder, LODE_TREE_ROOT, error));
+    if (recording_main(recording, row->track) == row->track)
+        return LODE_OK;
+    return begin_side(builder, recording, row->track, error);
 }
 
 static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,

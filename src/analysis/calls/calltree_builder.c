@@ -313,11 +313,28 @@ lode_status lode_calltree_builder_begin(struct lode_calltree_builder *self, uint
     self->sample_count = 0;
     self->waiting = LODE_NO_NUMBER;
     self->is_idle = false;
+    self->is_below = false;
+    return LODE_OK;
+}
+
+lode_status lode_calltree_builder_below(struct lode_calltree_builder *self,
+                                        const lode_function *const *callers, size_t count, lode_error *error)
+{
+    uint32_t node = self->stack[0];
+    for (size_t i = 0; i < count; i++)
+        if ((node = call_other(self, node, callers[i])) == 0)
+            return lode_fail_memory(error);
+    self->stack[0] = node;
+    self->is_below = true;
+    self->outer_self = calltree_nodes(&self->tree)[node].counts.self;
     return LODE_OK;
 }
 
 lode_status lode_calltree_builder_end(struct lode_calltree_builder *self, lode_error *error)
 {
+    /* What passes between calls of a side track is no time of their caller. */
+    if (self->is_below)
+        calltree_nodes(&self->tree)[self->stack[0]].counts.self = self->outer_self;
     if (self->trace == LODE_TRACE_NONE)
         return LODE_OK;
     LODE_TRY(lode_spool_reserve(&self->samples, LODE_SAMPLE_MAX, error));

@@ -63,7 +63,9 @@ struct lode_calltree_builder {
     size_t depth, stack_capacity;
     uint64_t time; /* of the last call event */
     bool has_begun;
-    uint32_t *touched; /* nodes with nonzero calls */
+    bool is_below;       /* the track begins inside of calls of another one */
+    uint64_t outer_self; /* of the innermost of those, before the track */
+    uint32_t *touched;   /* nodes with nonzero calls */
     uint32_t touched_count, touched_capacity;
 
     /* Samples: time of the last one; with a resolution, the pending one and when it is due. */
@@ -86,6 +88,9 @@ void lode_calltree_builder_forget(struct lode_calltree_builder *builder);
 /* Starts a track. `entry` is the node outside of all calls. */
 lode_status lode_calltree_builder_begin(struct lode_calltree_builder *builder, uint32_t entry,
                                         lode_error *error);
+/* Puts the track that was started below calls of another one, the outermost first. */
+lode_status lode_calltree_builder_below(struct lode_calltree_builder *builder,
+                                        const lode_function *const *callers, size_t count, lode_error *error);
 /* Balanced, chronological events. */
 lode_status lode_calltree_builder_take(struct lode_calltree_builder *builder, const lode_event *events,
                                        size_t count, lode_error *error);

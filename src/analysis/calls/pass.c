@@ -53,6 +53,36 @@ lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recordi
     return LODE_OK;
 }
 
+void lode_pass_join(struct lode_pass *pass)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < pass->row_count; i++) {
+        uint32_t track = pass->rows[i].track, main = recording_main(pass->recording, track);
+        if (kept == 0 || recording_main(pass->recording, pass->rows[kept - 1].track) != main)
+            pass->rows[kept++].track = track;
+    }
+    pass->row_count = kept;
+    pass->has_requests = true;
+}
+
+/* The track after the last one of a row. */
+static uint32_t end_of_row(const struct lode_pass *pass, uint32_t track)
+{
+    uint32_t end = track + 1;
+    while (pass->has_requests && end < pass->recording->track_count &&
+           recording_main(pass->recording, end) == recording_main(pass->recording, track))
+        end++;
+    return end;
+}
+
+static uint64_t bytes_of_row(const struct lode_pass *pass, uint32_t track)
+{
+    uint64_t bytes = 0;
+    for (uint32_t end = end_of_row(pass, track); track < end; track++)
+        bytes += pass->recording->tracks[track].bytes;
+    return bytes;
+}
+
 void lode_pass_close(struct lode_pass *pass)
 {
     free(pass->rows);
@@ -100,10 +130,11 @@ static lode_status hand_on(const struct lode_pass *pass, unsigned worker, lode_t
 {
     if (count == 0)
         return LODE_OK;
-    if (row->events == 0)
+    if (row->events == 0 || events[0].time < row->begin)
         row->begin = events[0].time;
     row->events += count;
-    row->end = events[count - 1].time;
+    if (events[count - 1].time > row->end)
+        row->end = events[count - 1].time;
     return pass->take(pass->user, worker, events, count, error);
 }
 
@@ -117,12 +148,12 @@ static lode_status process(const struct run *run, unsigned worker, lode_track_ro
     return hand_on(run->pass, worker, row, events, count, error);
 }
 
-static lode_status read_events(struct run *run, unsigned worker, lode_track_row *row, lode_cursor *cursor,
-                               lode_error *error)
+static lode_status read_events(struct run *run, unsigned worker, lode_track_row *row, uint32_t track,
+                               lode_cursor *cursor, lode_error *error)
 {
     const struct lode_pass *pass = run->pass;
     struct lode_slicer *slicer = &run->workers[worker].slicer;
-    uint64_t left = pass->recording->tracks[row->track].bytes, unreported = 0;
+    uint64_t left = pass->recording->tracks[track].bytes, unreported = 0;
     const lode_event *events;
     size_t count;
     while (!lode_slicer_has_ended(slicer)) {
@@ -142,8 +173,36 @@ static lode_status read_events(struct run *run, unsigned worker, lode_track_row 
     LODE_TRY(process(run, worker, row, events, count, error));
     LODE_TRY(lode_slicer_finish(&run->workers[worker].inner, &events, &count, error));
     LODE_TRY(hand_on(pass, worker, row, events, count, error));
-    row->repairs = cursor->repairs;
+    row->repairs += cursor->repairs;
     return report_events(run, left, &left, error);
+}
+
+/* Reads one track of a row. */
+static lode_status read_part(struct run *run, unsigned worker, lode_track_row *row, uint32_t track,
+                             const lode_cursor_options *options, lode_error *error)
+{
+    lode_cursor *cursor;
+    lode_slicer_reset(&run->workers[worker].slicer);
+    lode_slicer_reset(&run->workers[worker].inner);
+    lode_off_cpu_reset(&run->workers[worker].off_cpu);
+    lode_status status = lode_cursor_open(&cursor, run->pass->recording, track, options, error);
+    if (status == LODE_OK)
+        status = read_events(run, worker, row, track, cursor, error);
+    lode_cursor_close(cursor);
+    return status;
+}
+
+static lode_status read_parts(struct run *run, unsigned worker, lode_track_row *row,
+                              const lode_cursor_options *options, lode_error *error)
+{
+    const struct lode_pass *pass = run->pass;
+    LODE_TRY(read_part(run, worker, row, row->track, options, error));
+    for (uint32_t i = row->track + 1, end = end_of_row(pass, row->track); i < end; i++) {
+        if (pass->side)
+            LODE_TRY(pass->side(pass->user, worker, i, error));
+        LODE_TRY(read_part(run, worker, row, i, options, error));
+    }
+    return LODE_OK;
 }
 
 static lode_status read_track(struct run *run, unsigned worker, lode_track_row *row, lode_error *error)
@@ -152,7 +211,6 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
     struct lode_finding_buffer *buffer = &run->workers[worker].buffer;
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
     lode_track_row own = *row; /* copied: adjacent rows belong to other workers */
-    lode_cursor *cursor;
     if (pass->begin)
         LODE_TRY(pass->begin(pass->user, worker, row, error));
     options.strict = pass->options.strict;
@@ -161,13 +219,7 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
         options.on_finding = lode_finding_buffer_take;
         options.user = buffer;
     }
-    lode_slicer_reset(&run->workers[worker].slicer);
-    lode_slicer_reset(&run->workers[worker].inner);
-    lode_off_cpu_reset(&run->workers[worker].off_cpu);
-    lode_status status = lode_cursor_open(&cursor, pass->recording, row->track, &options, error);
-    if (status == LODE_OK)
-        status = read_events(run, worker, &own, cursor, error);
-    lode_cursor_close(cursor);
+    lode_status status = read_parts(run, worker, &own, &options, error);
     if (buffer->failed)
         return lode_fail_memory(error);
     if (status == LODE_OK)
@@ -181,20 +233,22 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
 /* Whether a track has events in the time window; much cheaper than reading it. */
 static lode_status meets_window(const struct lode_pass *pass, uint32_t track, bool *meets, lode_error *error)
 {
-    uint64_t begin, end;
-    *meets = true;
-    if (pass->slice.from == 0 && pass->slice.to == 0)
-        return LODE_OK;
-    lode_status status = lode_track_interval(pass->recording, track, &begin, &end, error);
-    *meets = status == LODE_OK && lode_slice_meets(&pass->slice, begin, end);
-    return status == LODE_ABSENT ? LODE_OK : status;
+    *meets = pass->slice.from == 0 && pass->slice.to == 0;
+    for (uint32_t i = track, last = end_of_row(pass, track); i < last && !*meets; i++) {
+        uint64_t begin, end;
+        lode_status status = lode_track_interval(pass->recording, i, &begin, &end, error);
+        *meets = status == LODE_OK && lode_slice_meets(&pass->slice, begin, end);
+        if (status != LODE_OK && status != LODE_ABSENT)
+            return status;
+    }
+    return LODE_OK;
 }
 
 static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct run *run = context;
     lode_track_row *row = &run->pass->rows[run->order[item]];
-    uint64_t left = run->pass->recording->tracks[row->track].bytes;
+    uint64_t left = bytes_of_row(run->pass, row->track);
     bool meets;
     LODE_TRY(meets_window(run->pass, row->track, &meets, error));
     return meets ? read_track(run, worker, row, error) : report_events(run, left, &left, error);
@@ -205,7 +259,7 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
 /* Small tracks keep their order: adjacent ones are read together. */
 static uint64_t size_of(const struct run *run, uint32_t row)
 {
-    uint64_t bytes = run->pass->recording->tracks[run->pass->rows[row].track].bytes;
+    uint64_t bytes = bytes_of_row(run->pass, run->pass->rows[row].track);
     return bytes >= run->progress.total / SMALL_TRACKS / run->pass->threads ? bytes : 0;
 }
 
@@ -243,7 +297,7 @@ static lode_status run_open(struct run *run, lode_error *error)
     LODE_TRY_ALLOC(run->order && run->workers && run->kept, error);
     for (uint32_t i = 0; i < pass->row_count; i++) {
         run->order[i] = i;
-        run->progress.total += pass->recording->tracks[pass->rows[i].track].bytes;
+        run->progress.total += bytes_of_row(pass, pass->rows[i].track);
         lode_finding_list_init(&run->kept[i]);
     }
     qsort_r(run->order, pass->row_count, sizeof *run->order, compare_sizes, run);

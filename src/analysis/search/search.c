@@ -52,6 +52,8 @@ static lode_status choose(const struct run *run, uint32_t track, struct lode_fou
     lode_slice window = LODE_SLICE_INIT;
     window.from = options->from;
     window.to = options->to;
+    if (recording_main(run->recording, track) != track)
+        return LODE_ABSENT; /* it is read with its main track */
     LODE_TRY(read_interval(run, track, found, duration, error));
     bool is_wanted = *duration >= options->min_duration &&
                      (options->max_duration == 0 || *duration <= options->max_duration) &&
@@ -176,6 +178,7 @@ static lode_status read_tracks(struct run *run, const uint32_t *tracks, uint32_t
     options.on_progress = run->options.on_progress ? on_progress : NULL;
     options.user = run;
     LODE_TRY(lode_pass_open(&pass, run->recording, &slice, &options, error));
+    lode_pass_join(&pass);
     pass.begin = begin;
     pass.take = take;
     pass.end = end;
@@ -332,7 +335,9 @@ static lode_status find_columns(const struct run *run, struct lode_intervals *co
     for (uint32_t i = 0; i < count; i++) {
         struct lode_found found;
         uint64_t duration;
-        lode_status status = read_interval(run, lode_slice_track(&asked, i), &found, &duration, error);
+        uint32_t track = lode_slice_track(&asked, i);
+        bool is_side = recording_main(run->recording, track) != track;
+        lode_status status = is_side ? LODE_ABSENT : read_interval(run, track, &found, &duration, error);
         if (status == LODE_ABSENT)
             continue;
         LODE_TRY(status);

@@ -65,16 +65,20 @@ static int compare_name(const void *left, const void *right)
     return order ? order : compare_index(left, right);
 }
 
-static task_row *sorted_rows(const rec_session *s, const lode_calls *calls, uint32_t count)
+/* Side tracks are parts of requests, not rows. */
+static task_row *sorted_rows(const rec_session *s, const lode_calls *calls, uint32_t *count)
 {
     static int (*const orders[])(const void *, const void *) = {compare_value, compare_name, compare_index};
-    task_row *rows = alloc_array(count, sizeof *rows);
-    for (uint32_t i = 0; i < count; i++) {
+    uint32_t all = lode_calls_track_count(calls);
+    task_row *rows = alloc_array(all, sizeof *rows);
+    *count = 0;
+    for (uint32_t i = 0; i < all; i++) {
         const lode_track_row *row = lode_calls_track(calls, i);
-        rows[i] = (task_row){row, lode_recording_track(s->recording, row->track)};
+        if (lode_track_main(s->recording, row->track) == row->track)
+            rows[(*count)++] = (task_row){row, lode_recording_track(s->recording, row->track)};
     }
-    if (count)
-        qsort(rows, count, sizeof *rows, orders[s->shared->sort]);
+    if (*count)
+        qsort(rows, *count, sizeof *rows, orders[s->shared->sort]);
     return rows;
 }
 
@@ -115,10 +119,10 @@ static void set_columns(out_column columns[COLUMN_COUNT], const rec_session *s, 
 
 static void print_tasks(out *o, rec_session *s, const lode_calls *calls)
 {
-    uint32_t count = lode_calls_track_count(calls);
+    uint32_t count;
     uint64_t limit = s->shared->limit;
+    task_row *rows = sorted_rows(s, calls, &count);
     uint32_t shown = limit && limit < count ? (uint32_t)limit : count;
-    task_row *rows = sorted_rows(s, calls, count);
     char words[NUMBER_SIZE];
     out_column columns[COLUMN_COUNT];
     lode_distribution d;

@@ -179,7 +179,12 @@ int rec_utc(const rec_session *s, uint64_t time, uint64_t *utc)
 
 uint32_t rec_track_count(const rec_session *s)
 {
-    return s->slice.tracks ? s->slice.track_count : lode_recording_track_count(s->recording);
+    uint32_t count = 0;
+    if (!s->slice.tracks)
+        return lode_recording_request_count(s->recording);
+    for (uint32_t i = 0; i < s->slice.track_count; i++)
+        count += lode_track_main(s->recording, s->slice.tracks[i]) == s->slice.tracks[i];
+    return count;
 }
 
 const char *rec_track_word(const rec_session *s)

@@ -58,7 +58,8 @@ static int mark_id(const rec_session *s, unsigned char *is_taken, const char *di
 {
     uint32_t count = lode_recording_track_count(s->recording), found = count;
     for (uint32_t i = 0; i < count; i++) {
-        if (!begins_with(lode_recording_track(s->recording, i)->id, digits))
+        if (lode_track_main(s->recording, i) != i ||
+            !begins_with(lode_recording_track(s->recording, i)->id, digits))
             continue;
         if (found < count)
             return report_ambiguous(s, digits, found, i);
@@ -79,7 +80,7 @@ static int mark_trace(const rec_session *s, unsigned char *is_taken, const char 
     uint64_t number;
     int is_counted = is_track_number(text, &number);
     if (is_counted && number <= count) {
-        is_taken[number - 1] = 1;
+        is_taken[lode_track_main(s->recording, (uint32_t)number - 1)] = 1;
         return EXIT_DONE;
     }
     if (digits == 0 || strspn(text, "0123456789abcdefABCDEF-") != strlen(text))
@@ -188,9 +189,12 @@ static uint32_t take_tracks(rec_session *s, const unsigned char *is_task, const 
 {
     uint32_t count = lode_recording_track_count(s->recording), taken = 0;
     s->tracks = alloc_array(count, sizeof *s->tracks);
-    for (uint32_t i = 0; i < count; i++)
-        if ((!s->shared->tasks || is_task[i]) && (!s->shared->ids || is_trace[i]))
+    for (uint32_t i = 0; i < count; i++) {
+        /* Side tracks come with the main track of their request. */
+        uint32_t main = lode_track_main(s->recording, i);
+        if ((!s->shared->tasks || is_task[main]) && (!s->shared->ids || is_trace[main]))
             s->tracks[taken++] = i;
+    }
     s->slice.tracks = s->tracks;
     s->slice.track_count = taken;
     return taken;

@@ -25,8 +25,9 @@ struct lode_function {
     uint32_t index;
     uint32_t identity; /* index of the first equal function: writers repeat records */
     uint32_t line;
-    bool is_stub;     /* of a recording: calls of a library function, by the PLT of `module` */
-    const char *name; /* NULL: anonymous */
+    bool is_stub;      /* of a recording: calls of a library function, by the PLT of `module` */
+    bool is_operation; /* of a service, its module: the name is shown with it, and never parsed */
+    const char *name;  /* NULL: anonymous */
     const lode_module *module;
     uint64_t offset;
     const lode_file *file;

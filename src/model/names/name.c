@@ -42,6 +42,10 @@ static void put_function(struct lode_label *label, const lode_function *function
 {
     if (function == NULL) {
         lode_label_text(label, "<unknown function>");
+    } else if (function->is_operation) {
+        lode_label_text(label, function->module->path);
+        lode_label_text(label, ": ");
+        lode_label_text(label, function->name);
     } else if (function->name && function->name[0]) {
         put_name(label, function->name, form);
     } else {

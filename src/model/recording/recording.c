@@ -6,6 +6,7 @@
 #include "base/getter.h"
 #include "base/options.h"
 #include <lode/unstable/guard.h>
+#include <lode/unstable/search.h>
 #include <stdlib.h>
 
 void lode_recording_close(lode_recording *recording)
@@ -97,4 +98,30 @@ lode_status lode_event_arguments(const lode_recording *recording, uint32_t track
     if (event->data == NULL)
         return LODE_OK;
     return recording->ops->arguments(recording, track, event, arguments, capacity, count, error);
+}
+
+uint32_t lode_track_main(const lode_recording *recording, uint32_t track)
+{
+    return track < recording->track_count ? recording_main(recording, track) : track;
+}
+
+uint32_t lode_recording_request_count(const lode_recording *recording)
+{
+    uint32_t count = 0;
+    if (recording->mains == NULL)
+        return recording->track_count;
+    for (uint32_t i = 0; i < recording->track_count; i++)
+        count += recording->mains[i] == i;
+    return count;
+}
+
+lode_status lode_track_callers(const lode_recording *recording, uint32_t track,
+                               const lode_function **functions, size_t capacity, size_t *count,
+                               lode_error *error)
+{
+    *count = 0;
+    LODE_TRY(check_track(recording, track, error));
+    if (recording->ops->callers == NULL || recording_main(recording, track) == track)
+        return LODE_OK;
+    return recording->ops->callers(recording, track, functions, capacity, count, error);
 }

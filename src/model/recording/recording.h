@@ -35,6 +35,14 @@ struct lode_recording_ops {
     const char *(*event_name)(const lode_recording *recording, uint64_t id);
     /* For an instant event; NULL: all are LODE_INSTANT_OTHER. */
     lode_instant (*point)(const lode_recording *recording, uint64_t id);
+    /* Whether a request failed, by the rule of its format; NULL: if its outermost call did. */
+    bool (*has_failed)(const lode_recording *recording, uint32_t track);
+    /*
+     * The callers of the outermost calls of a side track, the outermost first: writes at most
+     * `capacity`, and sets how many there are. NULL: none.
+     */
+    lode_status (*callers)(const lode_recording *recording, uint32_t track, const lode_function **functions,
+                           size_t capacity, size_t *count, lode_error *error);
     void (*close)(lode_recording *recording);
 };
 
@@ -55,6 +63,8 @@ struct lode_recording {
     lode_track *tracks;
     uint32_t track_count;
     bool has_requests;
+    /* By track: the main one of its request, which comes first; NULL: each is its own. */
+    const uint32_t *mains;
     struct lode_module *modules;
     uint32_t module_count;
     /* Events without a track, chronological. */
@@ -67,6 +77,12 @@ struct lode_recording {
     size_t rule_count;
     bool has_sched; /* off-CPU events were recorded, even if there are none */
 };
+
+/* The main track of the request that a track belongs to: most often itself. */
+static inline uint32_t recording_main(const lode_recording *recording, uint32_t track)
+{
+    return recording->mains ? recording->mains[track] : track;
+}
 
 static inline const struct lode_function_table *recording_functions(const lode_recording *recording)
 {

@@ -3,6 +3,7 @@
 #include "analysis/diagnose/requests/scan.h"
 
 #include "base/compare.h"
+#include <lode/unstable/search.h>
 #include <stdlib.h>
 
 struct run {
@@ -39,6 +40,15 @@ static lode_status end(void *user, unsigned worker, lode_track_row *row, lode_er
     struct run *run = user;
     (void)row;
     return lode_diagnose_request_scan_finish(&run->scans[worker], error);
+}
+
+static lode_status begin_side(void *user, unsigned worker, uint32_t track, lode_error *error)
+{
+    struct run *run = user;
+    (void)error;
+    run->scans[worker].is_side = true;
+    run->scans[worker].track = track;
+    return LODE_OK;
 }
 
 /* ---- a pass ---- */
@@ -81,6 +91,7 @@ static lode_status work(struct run *run, struct request_tables **out, lode_error
     for (unsigned i = 0; i < run->pass.threads; i++)
         lode_diagnose_request_scan_open(&run->scans[i], run->pass.recording, run->is_first);
     run->pass.begin = begin;
+    run->pass.side = begin_side;
     run->pass.take = take;
     run->pass.end = end;
     run->pass.user = run;
@@ -103,8 +114,10 @@ static lode_status read_requests(struct lode_diagnosis *d, const uint32_t *track
     options.on_progress = d->options.on_progress ? on_progress : NULL;
     options.user = &run;
     lode_status status = lode_pass_open(&run.pass, d->requests->recording, &slice, &options, error);
-    if (status == LODE_OK)
+    if (status == LODE_OK) {
+        lode_pass_join(&run.pass);
         status = work(&run, out, error);
+    }
     for (unsigned i = 0; run.scans && i < run.pass.threads; i++)
         lode_diagnose_request_scan_close(&run.scans[i]);
     free(run.scans);
@@ -218,7 +231,7 @@ lode_status lode_diagnose_request_facts_read(struct lode_diagnosis *d, lode_erro
     struct request_facts *facts = d->requests;
     facts->findings = d->options.findings;
     LODE_TRY(read_requests(d, NULL, 0, &facts->requests, &facts->all, error));
-    arrange(facts, lode_recording_track_count(facts->recording));
+    arrange(facts, lode_recording_request_count(facts->recording));
     LODE_TRY(count_in_flight(facts, error));
     LODE_TRY(rank_functions(facts, error));
     LODE_TRY(lode_diagnose_request_facts_entries(facts, error));

@@ -61,7 +61,7 @@ void lode_diagnose_request_scan_start(struct scan *scan, struct request *request
     scan->number++;
     scan->frames.count = 0;
     scan->entry = NULL;
-    scan->has_ended = scan->is_broken = false;
+    scan->has_ended = scan->is_broken = scan->is_side = false;
     scan->request_calls = 0;
     scan->attribute_count = 0;
     scan->has_many_attributes = false;
@@ -72,7 +72,7 @@ void lode_diagnose_request_scan_start(struct scan *scan, struct request *request
 static bool enter(struct scan *scan, const lode_event *event)
 {
     /* A request has one outermost call. */
-    scan->is_broken = scan->is_broken || scan->has_ended;
+    scan->is_broken = scan->is_broken || (scan->has_ended && !scan->is_side);
     struct frame *frame = lode_array_push(&scan->frames);
     if (frame == NULL)
         return false;
@@ -135,7 +135,7 @@ static bool leave(struct scan *scan, const lode_event *event)
     struct frame *call = LODE_ARRAY_AT(&scan->frames, struct frame, scan->frames.count - 1);
     uint64_t time = event->time - call->begin, own = time > call->inside ? time - call->inside : 0;
     scan->frames.count--;
-    if (scan->frames.count == 0) {
+    if (scan->frames.count == 0 && !scan->is_side) {
         scan->has_ended = true;
         scan->request->own += own;
         scan->request->flags |= has_failed ? REQUEST_FAILED : 0;
@@ -223,7 +223,9 @@ static bool take_instant(struct scan *scan, const lode_event *event)
 
 static bool take(struct scan *scan, const lode_event *event)
 {
-    scan->is_broken = scan->is_broken || (event->flags & (LODE_EVENT_MADE | LODE_EVENT_MOVED));
+    /* Clocks of several hosts are never equal: there, a repair is no damage. */
+    bool is_repaired = (event->flags & (LODE_EVENT_MADE | LODE_EVENT_MOVED)) != 0;
+    scan->is_broken = scan->is_broken || (is_repaired && scan->recording->mains == NULL);
     switch (event->kind) {
     case LODE_EVENT_ENTER:
         return enter(scan, event);
@@ -269,6 +271,9 @@ lode_status lode_diagnose_request_scan_finish(struct scan *scan, lode_error *err
     end_methods(scan);
     if (scan->entry)
         scan->request->entry = scan->entry->index;
+    const struct lode_recording_ops *ops = scan->recording->ops;
+    if (ops->has_failed && ops->has_failed(scan->recording, scan->request->track))
+        scan->request->flags |= REQUEST_FAILED;
     if (!scan->is_broken) {
         scan->request->flags |= REQUEST_JUDGED;
         done = add_attributes(scan);

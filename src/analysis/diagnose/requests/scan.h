@@ -57,6 +57,7 @@ struct scan {
     unsigned attribute_count;
     bool sums_repeats; /* the first pass */
     bool has_ended, is_broken, has_many_attributes;
+    bool is_side; /* a side track is being read */
     struct {
         char key[KEY_SIZE];
         char value[VALUE_SIZE];

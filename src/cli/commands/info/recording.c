@@ -103,8 +103,7 @@ static void say_facts(out *o, const lode_recording *recording, int is_verbose)
 static void say_tasks(out *o, const rec_session *s, const track_sum *sum)
 {
     char tracks[NUMBER_SIZE], bytes[NUMBER_SIZE];
-    uint32_t count = lode_recording_track_count(s->recording);
-    format_count(tracks, count);
+    format_count(tracks, lode_recording_request_count(s->recording));
     format_bytes(bytes, sum->bytes);
     out_entry(o, lode_recording_has_requests(s->recording) ? "Requests" : "Tasks",
               "%s in %s, with %s of records", tracks, COUNTED(sum->processes, "process", "processes"), bytes);
@@ -186,7 +185,7 @@ static int write_task(out *o, rec_session *s, uint32_t index)
 
 static int write_tasks(out *o, rec_session *s, int is_verbose)
 {
-    uint32_t count = lode_recording_track_count(s->recording);
+    uint32_t count = lode_recording_request_count(s->recording);
     uint64_t limit = s->shared->limit ? s->shared->limit : is_verbose ? count : SHOWN_TASKS;
     uint32_t shown = limit < count ? (uint32_t)limit : count;
     int status = EXIT_DONE;
@@ -198,8 +197,12 @@ static int write_tasks(out *o, rec_session *s, int is_verbose)
     }
     out_fact_rows(o, shown, count);
     out_table(o, OUT_MAIN, "tasks", columns, TASK_COLUMN_COUNT, UNIT_COUNT);
-    for (uint32_t i = 0; i < shown && status == EXIT_DONE; i++)
+    for (uint32_t i = 0, written = 0; written < shown && status == EXIT_DONE; i++) {
+        if (lode_track_main(s->recording, i) != i)
+            continue;
         status = write_task(o, s, i);
+        written++;
+    }
     out_table_end(o);
     if (shown < count) {
         char all[COUNTED_SIZE];

@@ -83,13 +83,22 @@ void replay_lines_heading(replay_lines *t, const trace_heading *heading)
         out_gap(t->out);
     else
         write_columns(t);
-    snprintf(text, sizeof text, "Request %u", track->index + 1);
-    line_add(l, text);
-    if (track->id[0]) {
+    if (heading->caller) {
+        snprintf(text, sizeof text, "Beside request %u, after ", heading->request);
+        line_add(l, text);
+        format_duration(text, heading->after);
+        line_add(l, text);
+        line_add(l, heading->caller[0] ? ", called by " : "");
+        line_add(l, heading->caller);
+    } else {
+        snprintf(text, sizeof text, "Request %u", track->index + 1);
+        line_add(l, text);
+    }
+    if (track->id[0] && !heading->caller) {
         line_add(l, ", ");
         line_add(l, track->id);
     }
-    if (heading->has_utc) {
+    if (heading->has_utc && !heading->caller) {
         format_utc(text, heading->utc);
         line_add(l, ", ");
         line_add(l, text);
@@ -265,6 +274,11 @@ static void write_other(replay_lines *t, const replay_event *shown)
     const char *values = is_loss ? "" : replay_values(t->words, shown);
     size_t text = begin_note(t, shown->event.time, shown->level);
     line_add(&t->line, "(");
+    if (!is_loss && values[0] &&
+        lode_event_instant(t->words->recording, &shown->event) == LODE_INSTANT_OTHER) {
+        line_add(&t->line, replay_name(t->words, &shown->event));
+        line_add(&t->line, ": ");
+    }
     line_add(&t->line, is_loss ? "records lost" : values[0] ? values : replay_name(t->words, &shown->event));
     line_add(&t->line, ")");
     end_line(t, text, STYLE_DIM);

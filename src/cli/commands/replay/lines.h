@@ -22,6 +22,10 @@ typedef struct trace_heading {
     int has_utc;
     uint64_t utc; /* nanoseconds since the epoch, if they are known */
     uint64_t begin, duration, calls, errors;
+    /* Of a side track: the number of its request, when it begins there, and who called; or NULL. */
+    const char *caller;
+    uint32_t request;
+    uint64_t after;
 } trace_heading;
 
 /* A call, or several that are folded into one line. */

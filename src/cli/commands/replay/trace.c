@@ -4,6 +4,7 @@
 #include "alloc.h"
 #include "commands/replay/lines.h"
 #include "output/report.h"
+#include "text/label.h"
 
 #include <stdlib.h>
 
@@ -35,6 +36,7 @@ typedef struct tracing {
     size_t next_call; /* when printing */
     size_t folded;    /* calls that are open and folded */
     trace_fold fold;  /* of calls side by side; none if it has no calls */
+    label caller;     /* of a side track */
 } tracing;
 
 static int is_begin(const lode_event *event)
@@ -208,6 +210,29 @@ static lode_status read_trace(tracing *t, reading what, lode_error *error)
     return status;
 }
 
+/* Who made the calls of a side track, and how long after the begin of its request. */
+static lode_status describe_side(tracing *t, uint32_t track, lode_error *error)
+{
+    const lode_recording *recording = t->session->recording;
+    uint32_t request = lode_track_main(recording, track);
+    uint64_t begin = 0, end = 0;
+    size_t count = 0;
+    t->heading.request = request + 1;
+    t->heading.caller = "";
+    lode_status status = lode_track_interval(recording, request, &begin, &end, error);
+    t->heading.after = t->heading.begin > begin ? t->heading.begin - begin : 0;
+    if (status >= 0)
+        status = lode_track_callers(recording, track, NULL, 0, &count, error);
+    if (status < 0 || count == 0)
+        return status;
+    const lode_function **callers = alloc_array(count, sizeof *callers);
+    status = lode_track_callers(recording, track, callers, count, &count, error);
+    if (status == LODE_OK)
+        t->heading.caller = label_name(&t->caller, callers[count - 1], NAMES_FULL);
+    free(callers);
+    return status;
+}
+
 static lode_status show_trace(tracing *t, uint32_t track, lode_error *error)
 {
     t->heading = (trace_heading){.track = lode_recording_track(t->session->recording, track)};
@@ -217,6 +242,10 @@ static lode_status show_trace(tracing *t, uint32_t track, lode_error *error)
     if (status != LODE_OK || !t->has_shown)
         return status;
     t->heading.has_utc = rec_utc(t->session, t->heading.begin, &t->heading.utc);
+    if (lode_track_main(t->session->recording, track) != track)
+        status = describe_side(t, track, error);
+    if (status < 0)
+        return status;
     replay_lines_heading(&t->lines, &t->heading);
     status = read_trace(t, PRINTING, error);
     end_fold(t);
@@ -227,29 +256,39 @@ static lode_status show_trace(tracing *t, uint32_t track, lode_error *error)
 
 typedef struct placed {
     uint64_t begin;
-    uint32_t track;
+    uint32_t request, track; /* the main track first */
 } placed;
+
+static uint32_t slice_size(const rec_session *s)
+{
+    return s->slice.tracks ? s->slice.track_count : lode_recording_track_count(s->recording);
+}
 
 static int compare_begins(const void *left, const void *right)
 {
     const placed *a = left, *b = right;
     if (a->begin != b->begin)
         return a->begin < b->begin ? -1 : 1;
+    if (a->request != b->request)
+        return a->request < b->request ? -1 : 1;
     return a->track < b->track ? -1 : a->track > b->track;
 }
 
-/* The requests of the slice in its time window, chronological. Returns their number. */
+/* The tracks of the slice in its time window, by the begin of their requests. */
 static lode_status place_traces(const rec_session *s, placed *traces, uint32_t *count, lode_error *error)
 {
     *count = 0;
-    for (uint32_t i = 0; i < rec_track_count(s); i++) {
+    for (uint32_t i = 0; i < slice_size(s); i++) {
         uint32_t track = s->slice.tracks ? s->slice.tracks[i] : i;
-        uint64_t begin, end;
+        uint32_t request = lode_track_main(s->recording, track);
+        uint64_t begin, end, first = 0, last;
         lode_status status = lode_track_interval(s->recording, track, &begin, &end, error);
+        if (status == LODE_OK)
+            status = lode_track_interval(s->recording, request, &first, &last, error);
         if (status < 0)
             return status;
         if (status == LODE_OK && end >= s->slice.from && (s->slice.to == 0 || begin < s->slice.to))
-            traces[(*count)++] = (placed){begin, track};
+            traces[(*count)++] = (placed){first, request, track};
     }
     qsort(traces, *count, sizeof *traces, compare_begins);
     return LODE_OK;
@@ -258,7 +297,7 @@ static lode_status place_traces(const rec_session *s, placed *traces, uint32_t *
 static lode_status show_traces(tracing *t, lode_error *error)
 {
     rec_session *s = t->session;
-    placed *traces = alloc_array((size_t)rec_track_count(s) + 1, sizeof *traces);
+    placed *traces = alloc_array((size_t)slice_size(s) + 1, sizeof *traces);
     uint32_t count;
     lode_status status = place_traces(s, traces, &count, error);
     for (uint32_t i = 0; i < count && status == LODE_OK && !is_over(t); i++) {
@@ -287,6 +326,7 @@ int replay_traces(out *o, rec_session *s, replay_words *words, const replay_trac
         out_say(o, "\nshowing %s; there are more (--limit 0 shows all)",
                 COUNTED(settings->limit, "line", "lines"));
     replay_lines_free(&t.lines);
+    label_free(&t.caller);
     free(t.calls);
     free(t.open);
     if (status < 0)

@@ -94,9 +94,10 @@ static void write_row(out *o, const lode_call_row *row, double whole, const row_
 typedef struct top_sum {
     uint64_t calls, errors, total; /* the total is also that of all self times */
     uint64_t out;                  /* off-CPU */
+    uint64_t beside;               /* of the total, on side tracks of requests */
 } top_sum;
 
-static top_sum add_up(const lode_calls *calls)
+static top_sum add_up(const lode_calls *calls, const lode_recording *recording)
 {
     top_sum sum = {0};
     for (uint32_t i = 0; i < lode_calls_track_count(calls); i++) {
@@ -104,6 +105,9 @@ static top_sum add_up(const lode_calls *calls)
         sum.errors += lode_calls_track(calls, i)->errors;
         sum.total += lode_calls_track(calls, i)->total;
         sum.out += lode_calls_track(calls, i)->out;
+        uint32_t track = lode_calls_track(calls, i)->track;
+        if (lode_track_main(recording, track) != track)
+            sum.beside += lode_calls_track(calls, i)->total;
     }
     return sum;
 }
@@ -129,6 +133,13 @@ static void say_heading(out *o, const rec_session *s, const top_sum *sum)
     rec_write_slice(o, s);
     OUT_FIELDS(o, "total_ns", sum->total, "calls", sum->calls, "errors", sum->errors, "off_cpu_ns", sum->out);
     say_off_cpu(off_cpu, s, sum->out);
+    if (sum->beside) {
+        char beside[NUMBER_SIZE];
+        format_duration(time, sum->total - sum->beside);
+        format_duration(beside, sum->beside);
+        snprintf(off_cpu, sizeof off_cpu, ", and %s beside them", beside);
+        OUT_FIELDS(o, "concurrent_ns", sum->beside);
+    }
     if (sum->errors)
         out_say(o, "%s in %s took %s%s; %s ended with an error\n", COUNTED(sum->calls, "call", "calls"),
                 tracks, time, off_cpu, errors);
@@ -157,7 +168,7 @@ static void show_sorted(out_column columns[COLUMN_COUNT], lode_calls_sort sort)
 static void print_calls(out *o, rec_session *s, const rec_rows *rows, const top_settings *settings)
 {
     row_style style = {names_of_recordings(s->shared->names), settings->kinds};
-    top_sum sum = add_up(rows->calls);
+    top_sum sum = add_up(rows->calls, s->recording);
     label l = {0};
     out_column columns[COLUMN_COUNT];
     memcpy(columns, all_columns, sizeof columns);

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Spans of OpenTelemetry, Jaeger and Zipkin: requests, calls, errors, times and concurrent calls of every operation equal a slow reader in Python
+(spans_reference.py), which knows duplicates, missing parents, clocks and tracks; all encodings of one run give the same answers. The project's own
+stores are also compared with the model that they were written from.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "tools")]
+
+import corpora  # noqa: E402
+import spans_reference  # noqa: E402
+from tap import Tap  # noqa: E402
+
+# Files of one run, by what differs: nothing; microseconds.
+SAME = [["otlp/small/traces.json", "otlp/small/traces.pb", "otlp/variants/native.json.zst", "otlp/variants/messages.json.zst-framed",
+         "otlp/variants/messages.pb.zst-framed", "otlp/small/traces.json.gz"],
+        ["otlp/variants/concatenated.pb", "otlp/variants/delimited.pb", "otlp/variants/standard-mapping.json", "otlp/variants/old-node.json"],
+        ["otlp/rotated", "otlp/by-service"]]
+
+
+LARGE = 10**6  # bytes
+
+
+def ask(lode, *words):
+    done = subprocess.run([lode, *map(str, words), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode not in (0, 1):
+        raise AssertionError(f"{words}: {done.stderr.decode(errors='replace')}")
+    return json.loads(done.stdout)
+
+
+def stores(root):
+    """Files of spans, and directories of them."""
+    found = []
+    for kind in ("otlp", "jaeger", "zipkin"):
+        for path in sorted((root / kind).rglob("*")):
+            if path.is_file() and path.parent.name != "expected":
+                found.append(path)
+    return found + [path for path in (root / "otlp" / "rotated", root / "otlp" / "by-service") if path.is_dir()]
+
+
+def compare(lode, path, wanted):
+    wrong = []
+    top = ask(lode, "top", "--limit", 0, path)
+    rows = {row["name"]: [row["calls"], row["errors"], row["total_ns"], row["max_ns"]] for row in top["rows"]}
+    expected = {spans_reference.plain(name): row for name, row in wanted["rows"].items()}
+    wrong += [f"{name}: {rows.get(name)} instead of {expected.get(name)}" for name in sorted(rows.keys() | expected.keys()) if rows.get(name) != expected.get(name)]
+    if (top["task_count"], top["calls"]) != (wanted["traces"], wanted["spans"]):
+        wrong.append(f"{top['task_count']} requests, {top['calls']} calls instead of {wanted['traces']}, {wanted['spans']}")
+    calls = ask(lode, "sql", path, "select function, count(*) from call where depth = 0 group by 1 order by 1")
+    found = dict(calls["results"][0]["rows"])
+    expected = {spans_reference.plain(name): count for name, count in wanted["outermost"].items()}
+    if found != expected:
+        wrong.append(f"outermost calls of tracks: {found} instead of {expected}")
+    errors = ask(lode, "search", "--errors", "--limit", 0, path)
+    if errors["row_count"] != wanted["errors"]:
+        wrong.append(f"{errors['found_count']} requests with errors instead of {wanted['errors']}")
+    return wrong
+
+
+def check_findings(lode, path, wanted):
+    result = ask(lode, "check", "--limit", 0, path)
+    texts = {}
+    for finding in result["findings"]:
+        texts.setdefault(finding["rule"], []).append(finding["text"])
+    wrong = []
+    count = int(texts.get("otlp-duplicate", ["0"])[0].split()[0].replace(",", ""))
+    if count != wanted["duplicates"]:
+        wrong.append(f"{count} duplicates instead of {wanted['duplicates']}")
+    moved = {text.split(":")[0].removeprefix("service "): int(text.split(": ")[1].split()[0].replace(",", ""))
+             for rule in ("otlp-clock", "otlp-outside") for text in texts.get(rule, [])}
+    if moved != {service or "unknown service": count for service, count in wanted["moved"].items() if count}:
+        wrong.append(f"moved: {moved} instead of {wanted['moved']}")
+    return wrong
+
+
+def answers(lode, path):
+    """What must not depend on the encoding."""
+    top = ask(lode, "top", "--limit", 0, path)
+    tree = ask(lode, "tree", "--limit", 0, path)
+    found = ask(lode, "search", "--limit", 0, path)
+    return [top["rows"], tree["rows"], found["rows"]]
+
+
+def check_model(tap, lode):
+    """The project's own stores, and what their maker says of them."""
+    model = json.loads((corpora.OWN / "otlp" / "expected" / "model.json").read_text())
+    for name, wanted in model.items():
+        path = corpora.OWN / name
+        top = ask(lode, "top", "--limit", 0, path)
+        rows = {row["name"]: [row["calls"], row["errors"]] for row in top["rows"]}
+        tap.check(rows == wanted["rows"] and top["task_count"] == wanted["traces"] and top["calls"] == wanted["spans"],
+                  f"{name}: calls and errors are those of the model", [str(rows), str(wanted)])
+        rules = sorted({finding["rule"] for finding in ask(lode, "check", "--limit", 0, path)["findings"]})
+        tap.check(rules == wanted["rules"], f"{name}: findings are those of what was planted", [str(rules), str(wanted["rules"])])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--lode", required=True)
+    arguments = parser.parse_args()
+    tap = Tap()
+    check_model(tap, arguments.lode)
+    for root in dict.fromkeys((corpora.OWN, corpora.root())):
+        for path in stores(root):
+            if path.stat().st_size > LARGE and os.environ.get("LODE_CI") != "full":
+                tap.skip(str(path.relative_to(root)), "large; LODE_CI=full compares it")
+                continue
+            wanted = spans_reference.summary(path)
+            wrong = compare(arguments.lode, path, wanted) + check_findings(arguments.lode, path, wanted)
+            tap.check(not wrong, f"{path.relative_to(root)}: {wanted['spans']} spans of {wanted['traces']} traces", wrong[:8])
+        for group in SAME:
+            paths = [root / name for name in group if (root / name).exists()]
+            given = [answers(arguments.lode, path) for path in paths]
+            tap.check(all(one == given[0] for one in given), f"{len(paths)} encodings of one run give the same answers", [str(path) for path in paths])
+    return tap.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
