@@ -47,6 +47,11 @@ def stores(root):
     return found + [path for path in (root / "otlp" / "rotated", root / "otlp" / "by-service") if path.is_dir()]
 
 
+EDGES = """with c as materialized (select c.id, c.parent_id, m.path service from call c join function f on f.id = c.function_id
+    join module m on m.id = f.module_id)
+select p.service || ' > ' || c.service, count(*) from c join c p on p.id = c.parent_id where p.service <> c.service group by 1"""
+
+
 def compare(lode, path, wanted):
     wrong = []
     top = ask(lode, "top", "--limit", 0, path)
@@ -60,6 +65,9 @@ def compare(lode, path, wanted):
     expected = {spans_reference.plain(name): count for name, count in wanted["outermost"].items()}
     if found != expected:
         wrong.append(f"outermost calls of tracks: {found} instead of {expected}")
+    edges = dict(ask(lode, "sql", path, EDGES)["results"][0]["rows"])
+    if edges != wanted["edges"]:
+        wrong.append(f"calls between services: {edges} instead of {wanted['edges']}")
     errors = ask(lode, "search", "--errors", "--limit", 0, path)
     if errors["row_count"] != wanted["errors"]:
         wrong.append(f"{errors['found_count']} requests with errors instead of {wanted['errors']}")

@@ -375,7 +375,8 @@ def summary(path):
     for span in spans:
         traces[span.trace].append(span)
     failed = sum(any(span.failed and (not span.up or span.kind in (SERVER, CONSUMER)) for span in trace) for trace in traces.values())
-    return {"spans": len(spans), "traces": len(traces), "duplicates": duplicates, "rows": dict(rows), "outermost": Counter(map(label, outermost(roots))),
+    edges = Counter((span.up.service, span.service) for span in spans if span.up and span.up.service != span.service)
+    return {"edges": {f"{caller} > {callee}": count for (caller, callee), count in edges.items()}, "spans": len(spans), "traces": len(traces), "duplicates": duplicates, "rows": dict(rows), "outermost": Counter(map(label, outermost(roots))),
             "errors": sum(any(span.failed for span in trace) for trace in traces.values()), "failed": failed, "moved": dict(moved),
             "attributes": sum(len(span.attributes) for span in spans), "events": sum(len(span.events) for span in spans)}
 

@@ -107,6 +107,24 @@ static lode_status read_callers(const lode_recording *recording, uint32_t track,
     return status;
 }
 
+/* Spans of a track are in the order in which they begin. */
+static bool find_caller(const lode_recording *recording, uint32_t track, uint32_t *caller_track,
+                        uint64_t *calls_before)
+{
+    const struct otlp_recording *rec = otlp_of(recording);
+    const struct otlp_track *tracks = rec->tracks.items;
+    uint32_t parent = rec->spans[tracks[track].first].parent;
+    uint32_t main = rec->base.mains[track], count = (uint32_t)rec->tracks.count;
+    for (uint32_t i = main; parent != OTLP_NO_SPAN && i < count && rec->base.mains[i] == main; i++) {
+        if (parent < tracks[i].first || parent - tracks[i].first >= tracks[i].count)
+            continue;
+        *caller_track = i;
+        *calls_before = parent - tracks[i].first;
+        return true;
+    }
+    return false;
+}
+
 static const struct lode_recording_ops ops = {
     .track_interval = track_interval,
     .cursor_open = lode_otlp_cursor_open,
@@ -116,6 +134,7 @@ static const struct lode_recording_ops ops = {
     .event_name = lode_otlp_event_name,
     .point = lode_otlp_instant,
     .has_failed = has_failed,
+    .caller = find_caller,
     .callers = read_callers,
     .close = close_recording,
 };

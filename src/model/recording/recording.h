@@ -37,6 +37,9 @@ struct lode_recording_ops {
     lode_instant (*point)(const lode_recording *recording, uint64_t id);
     /* Whether a request failed, by the rule of its format; NULL: if its outermost call did. */
     bool (*has_failed)(const lode_recording *recording, uint32_t track);
+    /* The call that made the outermost ones of a side track: which one of its track. NULL: none. */
+    bool (*caller)(const lode_recording *recording, uint32_t track, uint32_t *caller_track,
+                   uint64_t *calls_before);
     /*
      * The callers of the outermost calls of a side track, the outermost first: writes at most
      * `capacity`, and sets how many there are. NULL: none.

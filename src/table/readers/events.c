@@ -112,10 +112,28 @@ static uint64_t next_id(const struct lode_table_reader *reader)
     return pass->call_count++ * lode_recording_track_count(reader->tables->recording) + pass->track;
 }
 
-static void put_ids(const struct lode_event_pass *pass, struct lode_table_batch *batch, uint64_t id)
+/* The id of the call that made the outermost ones of a side track. */
+static bool find_caller(const struct lode_table_reader *reader, uint64_t *id)
 {
+    const struct lode_event_pass *pass = reader->state;
+    const lode_recording *recording = reader->tables->recording;
+    uint32_t track;
+    uint64_t before;
+    if (recording->ops->caller == NULL || recording_main(recording, pass->track) == pass->track ||
+        !recording->ops->caller(recording, pass->track, &track, &before))
+        return false;
+    *id = before * lode_recording_track_count(recording) + track;
+    return true;
+}
+
+static void put_ids(const struct lode_table_reader *reader, struct lode_table_batch *batch, uint64_t id)
+{
+    const struct lode_event_pass *pass = reader->state;
+    uint64_t caller;
     lode_batch_u64(batch, 8, id);
-    if (pass->calls.count == 0)
+    if (pass->calls.count == 0 && find_caller(reader, &caller))
+        lode_batch_u64(batch, 9, caller);
+    else if (pass->calls.count == 0)
         lode_batch_null(batch, 9);
     else
         lode_batch_u64(batch, 9,
@@ -144,7 +162,7 @@ static lode_status put_call(struct lode_table_reader *reader, struct lode_table_
         error));
     lode_batch_fixed(batch, 6, lode_function_names_label(names, call.function));
     lode_batch_boolean(batch, 7, (event->flags & LODE_EVENT_FAILED) != 0);
-    put_ids(pass, batch, call.id);
+    put_ids(reader, batch, call.id);
     batch->rows++;
     return LODE_OK;
 }

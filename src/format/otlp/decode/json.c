@@ -230,26 +230,32 @@ enum member {
     M_OTHER
 };
 
+#define MEMBER(number, name) [number] = {name, sizeof(name) - 1}
+/* Lengths are compared first: every key of every span comes here. */
 static enum member member_of(struct lode_range key)
 {
-    static const char *const names[] = {[M_TRACE_ID] = "traceId",
-                                        [M_SPAN_ID] = "spanId",
-                                        [M_PARENT] = "parentSpanId",
-                                        [M_NAME] = "name",
-                                        [M_KIND] = "kind",
-                                        [M_BEGIN] = "startTimeUnixNano",
-                                        [M_END] = "endTimeUnixNano",
-                                        [M_STATUS] = "status",
-                                        [M_FLAGS] = "flags",
-                                        [M_DROPPED_ATTRIBUTES] = "droppedAttributesCount",
-                                        [M_DROPPED_EVENTS] = "droppedEventsCount",
-                                        [M_DROPPED_LINKS] = "droppedLinksCount",
-                                        [M_ATTRIBUTES] = "attributes",
-                                        [M_EVENTS] = "events",
-                                        [M_LINKS] = "links",
-                                        [M_TRACE_STATE] = "traceState"};
+    static const struct {
+        const char *name;
+        size_t length;
+    } members[] = {MEMBER(M_TRACE_ID, "traceId"),
+                   MEMBER(M_SPAN_ID, "spanId"),
+                   MEMBER(M_PARENT, "parentSpanId"),
+                   MEMBER(M_NAME, "name"),
+                   MEMBER(M_KIND, "kind"),
+                   MEMBER(M_BEGIN, "startTimeUnixNano"),
+                   MEMBER(M_END, "endTimeUnixNano"),
+                   MEMBER(M_STATUS, "status"),
+                   MEMBER(M_FLAGS, "flags"),
+                   MEMBER(M_DROPPED_ATTRIBUTES, "droppedAttributesCount"),
+                   MEMBER(M_DROPPED_EVENTS, "droppedEventsCount"),
+                   MEMBER(M_DROPPED_LINKS, "droppedLinksCount"),
+                   MEMBER(M_ATTRIBUTES, "attributes"),
+                   MEMBER(M_EVENTS, "events"),
+                   MEMBER(M_LINKS, "links"),
+                   MEMBER(M_TRACE_STATE, "traceState")};
     enum member member = M_TRACE_ID;
-    while (member < M_OTHER && !lode_json_is(key, names[member]))
+    while (member < M_OTHER && (key.size != members[member].length ||
+                                memcmp(key.data, members[member].name, members[member].length) != 0))
         member++;
     return member;
 }

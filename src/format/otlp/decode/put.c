@@ -106,23 +106,21 @@ void lode_otlp_put_text(struct otlp_put *put, unsigned field, struct lode_range 
 
 /* ---- ids ---- */
 
-static int digit_of(uint8_t byte)
-{
-    return byte >= '0' && byte <= '9'   ? byte - '0'
-           : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10
-           : byte >= 'A' && byte <= 'F' ? byte - 'A' + 10
-                                        : -1;
-}
+/* Digits plus 1, so that others are 0. */
+static const uint8_t digits_plus_one[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16};
 
 static bool read_hex(struct lode_range content, uint8_t *id, size_t size)
 {
     size_t missing = 2 * size - (size_t)content.size;
     for (size_t i = 0; i < content.size; i++) {
-        int digit = digit_of(content.data[i]);
-        if (digit < 0)
+        unsigned digit = digits_plus_one[content.data[i]];
+        if (digit == 0)
             return false;
         size_t at = i + missing;
-        id[at / 2] = (uint8_t)(id[at / 2] | digit << (at % 2 ? 0 : 4));
+        id[at / 2] = (uint8_t)(id[at / 2] << 4 | (digit - 1));
     }
     return true;
 }
