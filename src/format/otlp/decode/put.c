@@ -120,7 +120,7 @@ static bool read_hex(struct lode_range content, uint8_t *id, size_t size)
         if (digit == 0)
             return false;
         size_t at = i + missing;
-        id[at / 2] = (uint8_t)(id[at / 2] << 4 | (digit - 1));
+        id[at / 2] = (uint8_t)((unsigned)id[at / 2] << 4 | (digit - 1));
     }
     return true;
 }
@@ -182,7 +182,7 @@ double lode_otlp_real(struct lode_range content)
 {
     char text[REAL_MOST + 1];
     if (content.size == 0 || content.size > REAL_MOST || lode_json_is(content, "null"))
-        return NAN;
+        return (double)NAN;
     memcpy(text, content.data, (size_t)content.size);
     text[content.size] = '\0';
     return strtod(text, NULL);
