@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     options.level = LODE_CHECK_FULL;
     options.threads = 1;
     lode_status status = lode_check_memory(&file, 1, &options, &result, NULL);
-    /* What opens has no errors, and the other way round. Recordings of perf are read as far as they go. */
+    /* What opens has no errors, and the other way round; perf.data is read as far as it goes. */
     bool is_sound = status == LODE_OK && result.errors == 0, is_partial = opened && is_recording(data, size);
     if (opened != is_sound && !is_partial)
         abort();

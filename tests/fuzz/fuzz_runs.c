@@ -85,7 +85,7 @@ static void judge(int status, const catalogue_error *error)
 static void ask(catalogue *c)
 {
     run_filter filter = {0};
-    catalogue_error error = {{0}};
+    catalogue_error error = {.is_away = 0};
     run_point *points = NULL;
     run_function *functions = NULL;
     run_set set = {0};
@@ -122,7 +122,7 @@ static void change(catalogue *c)
                       .total_count = 1,
                       .costs = &cost,
                       .cost_count = 1};
-    catalogue_error error = {{0}};
+    catalogue_error error = {.is_away = 0};
     int status = catalogue_add(c, &run, 1, &error);
     judge(status, &error);
     judge(status == 0 ? catalogue_remove(c, run.id, &error) : status, &error);

@@ -44,8 +44,8 @@ ON_THE_API = {"cli", "sql", "runs"}
 # What of them others of them may include.
 SHARED = {"runs/backend.h", "runs/catalogue.h", "sql/sql.h"}
 OF_PLUGINS = {"mpi": "base/comm/comm.h", "symbols": "format/hpcrun/scopes/binary_protocol.h", "view": "cli/view/transport.h", "tui": "cli/tui/screen.h", "postgresql": "runs/backend.h"}
-# Formats that may know another.
-DRAFTS_OF = {"hpctoolkit_drafts": "hpctoolkit"}
+# Formats that may know another: drafts of it, or what is analysed as it is.
+KNOWN = {"hpctoolkit_drafts": "hpctoolkit", "perf": "hpcrun"}
 GENERATED = {"lode_version.h", "schema_text.h"}
 # What each folder has, in a line that fits into a box.
 CONTENT = {
@@ -118,7 +118,7 @@ def complaint(source, path, written):
     below = target.parts[0]
     if below != layer and below not in BELOW[layer]:
         return f"{layer} may not know {below}"
-    known = {_format_of(path), DRAFTS_OF.get(_format_of(path))}
+    known = {_format_of(path), KNOWN.get(_format_of(path))}
     if _format_of(path) and _format_of(target) and _format_of(target) not in known:
         return f"the format {_format_of(path)} may not know the format {_format_of(target)}"
     return None

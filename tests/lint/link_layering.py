@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
-from layering import BELOW, DRAFTS_OF  # noqa: E402
+from layering import BELOW, KNOWN  # noqa: E402
 from tap import Tap  # noqa: E402
 
 LINE = re.compile(r"^(?P<object>[^:]+\.o):(?:[0-9a-f]+| +) (?P<kind>[A-Za-z]) (?P<symbol>\S+)$")
@@ -52,7 +52,7 @@ def complaint(user, owner):
     """What is wrong with a file that uses a symbol of another, or None."""
     (layer, own), (below, other) = unit_of(user), unit_of(owner)
     if layer == below:
-        if own and other and other not in (own, DRAFTS_OF.get(own)):
+        if own and other and other not in (own, KNOWN.get(own)):
             return f"the format {own} may not call the format {other}"
         return None
     return None if below in BELOW.get(layer, ()) else f"{layer} may not call {below}"

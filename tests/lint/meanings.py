@@ -23,7 +23,7 @@ TYPE = re.compile(r"\b(?:struct|enum|union)\s+(\w+)\s*\{|^\}\s*(\w+);", re.MULTI
 # Words, where each may stand alone, and its other meanings, which carry another word. Public names stay as they are.
 WORDS = {
     # A profile source; of source text, `source_text`, `source_file` and what belongs to the command of this name.
-    "source": (("model/source.h", "transform/", "format/format.h", "format/hpcrun/source/", "cli/commands/source/", "cli/help/source"),
+    "source": (("model/source.h", "transform/", "format/format.h", "format/hpcrun/source/", "format/perf/source/", "cli/commands/source/", "cli/help/source"),
                r"source_(text|file|line)|(profile|database|merge)_source"),
     # The page server, which is called like its command; of trees, `tree_view`.
     "view": (("view/", "cli/view/", "cli/commands/cmd_view.c", "cli/help/view"), r"tree_view"),

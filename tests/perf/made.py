@@ -210,6 +210,26 @@ def write(model, form, folder):
     return path
 
 
+def check_jit(tap, lode, folder):
+    """Names of code without a file come from a map beside the recording, which must be a regular file."""
+    event = Event()
+    recording = Recording(event)
+    recording.comm(10, 10, "work")
+    recording.mmap2(10, 0x400000, 0x10000, 0, "//anon")
+    recording.sample(event, 0x400110, 10, 10, 1000)
+    path, names = folder / "jit.data", folder / "perf-10.map"
+    path.write_bytes(recording.file())
+    named = lambda: [row["name"] for row in ask(lode, "top", "--json", path)["rows"]]  # noqa: E731
+    without = named()
+    names.write_text("400200 10 other\n400100 40 made at run time\n")
+    regular = named()
+    names.rename(folder / "elsewhere")
+    names.symlink_to(folder / "elsewhere")
+    wrong = [without, regular, named()]
+    tap.check(regular == ["made at run time"], "a map beside the recording names code without a file", wrong)
+    tap.check(without == named() == ["[anon]"], "a map that is a link is not read", wrong)
+
+
 FORMS = {"file": 136, "stream": 136, "directory": 136, "zstd": 136, "zstd2": 144, "big-endian": 136, "small events": 64, "large events": 200}
 
 
@@ -221,6 +241,7 @@ def main():
     os.environ["LODE_PLUGINS"] = "/nonexistent"
     tap = Tap()
     with tempfile.TemporaryDirectory() as scratch:
+        check_jit(tap, options.lode, Path(scratch))
         for number, (form, size) in enumerate(FORMS.items()):
             for seed in range(options.seeds):
                 model = Model(100 * number + seed, form == "big-endian", size)

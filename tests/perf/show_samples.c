@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * show_samples RECORDING: the samples of a recording of perf as the reader sees them, in the order
- * of the file, one block each: name, process and thread, processor, time, period and event; then the
- * frames from the innermost one on, each with its address, module and offset in that module.
+ * of the file, one block each: name, process and thread, processor, time, period and event; then
+ * the frames from the innermost one on, each with its address, module and offset in that module.
  */
 #include "format/format.h"
 #include "format/perf/source/path.h"

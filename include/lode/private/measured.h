@@ -17,8 +17,8 @@ typedef const char *(*lode_symbols_fn)(void);
 LODE_API void lode_symbols_find_by(lode_symbols_fn find);
 
 /*
- * Whether lode_build makes a database of the store, though it can be opened as it is: a recording of
- * perf. MT: any thread.
+ * Whether lode_build makes a database of the store, though it can be opened as it is: a recording
+ * of perf. MT: any thread.
  */
 LODE_API int lode_store_is_measured(const char *path);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* busy [threads | fork | forever]: works for about 0.2 s, or on and on, in functions that are never inlined. */
+/* busy [threads | fork | forever]: works for 0.2 s, or on and on, in functions never inlined. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>

@@ -154,7 +154,7 @@ struct hpcrun_reader {
 struct hpcrun_source {
     struct lode_measured_source base;
     const struct hpcrun_reader *reader;
-    struct lode_report *report; /* of findings when asking; NULL: they go to the caller's callback */
+    struct lode_report *report; /* of findings when asking; NULL: they go to the callback */
     const struct lode_measured_input *input;
     struct lode_comm *comm;
     struct lode_description *about;

@@ -271,7 +271,7 @@ lode_status lode_perf_feature(struct perf_store *store, unsigned feature, struct
 
 /* ---- tracepoints ---- */
 
-/* Where the raw data of a tracepoint have a field: "field:pid_t next_pid;\toffset:56;"; 0: nowhere. */
+/* Where raw data of a tracepoint have a field, "field:pid_t next_pid;\toffset:56;"; 0: nowhere. */
 static uint16_t find_field(struct lode_range formats, const char *event, const char *field)
 {
     char name[64];

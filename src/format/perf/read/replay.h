@@ -59,7 +59,7 @@ struct perf_task {
 struct perf_replay {
     struct perf_store *store;
     struct perf_maps maps;
-    struct lode_interner modules; /* struct perf_module; the first one is that of unknown addresses */
+    struct lode_interner modules; /* struct perf_module; the first is that of unknown addresses */
     struct lode_array spaces;     /* struct perf_space; the first one is the kernel's */
     struct lode_array threads;    /* struct perf_thread */
     struct lode_array tasks;      /* struct perf_task */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One pass over the headers of all records. Records of processes, threads and mappings are few: they
- * are listed here and replayed in order of time. Samples are counted.
+ * One pass over the headers of all records. Records of processes, threads and mappings are few:
+ * they are listed here and replayed in order of time. Samples are counted.
  */
 #include "base/compare.h"
 #include "base/text/count.h"

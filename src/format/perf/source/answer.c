@@ -231,8 +231,8 @@ static char *take_symbol(struct kernel_list *list, char *line, const char *wante
 }
 
 /*
- * From offsets in the mapping to addresses of now: the kernel may be elsewhere since it was recorded.
- * Only functions that are asked about are named.
+ * From offsets in the mapping to addresses of now: the kernel may be elsewhere since it was
+ * recorded. Only functions that are asked about are named.
  */
 static bool add_symbols(const struct perf_replay *replay, const struct kernel_list *list,
                         const struct hpcrun_question *question, struct perf_answer *answer)

@@ -15,7 +15,7 @@ void lode_perf_answer_free(struct perf_answer *answer);
 /* A function from `start` to `end`, in units of the question's offsets. False if out of memory. */
 bool lode_perf_answer_add(struct perf_answer *answer, const char *name, uint64_t start, uint64_t end);
 
-/* Names of code that a compiler made at run time, from perf-PID.map. LODE_END: there is no such file. */
+/* Names of code that a compiler made at run time, from perf-PID.map. LODE_END: there is none. */
 lode_status lode_perf_read_jit_map(const struct perf_source *source, int32_t pid, struct perf_answer *answer,
                                    lode_error *error);
 /* Functions of the kernel, if it is the one that runs here. LODE_END: it is not, or is not told. */

@@ -37,7 +37,7 @@ struct perf_instant {
     uint32_t node; /* and PERF_INSTANT_... */
 };
 
-/* It leaves its processor, or gets one. Where nobody knows the node, it is the entry point of that time. */
+/* It leaves its processor, or gets one. If nobody knows where, the node is the entry point. */
 #define PERF_INSTANT_OUT  (UINT32_C(1) << 30)
 #define PERF_INSTANT_IN   (UINT32_C(1) << 31)
 #define PERF_INSTANT_NODE (PERF_INSTANT_OUT - 1)
@@ -122,8 +122,8 @@ lode_status lode_perf_collect(struct perf_worker *worker, uint64_t piece, lode_e
 void lode_perf_counts_add(struct perf_counts *to, const struct perf_counts *from);
 /* Reports what was found in samples. */
 /*
- * Whether a tree is larger than the files allow: compressed call chains can be of few bytes and many
- * contexts. LODE_END: it is, and there is a finding.
+ * Whether a tree is larger than the files allow: compressed call chains can be of few bytes and
+ * many contexts. LODE_END: it is, and there is a finding.
  */
 lode_status lode_perf_limit_contexts(struct perf_store *store, uint64_t contexts);
 lode_status lode_perf_report_counts(struct perf_store *store, const struct perf_counts *counts);

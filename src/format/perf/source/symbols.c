@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where addresses are: of files through lode-symbols, which reads binaries for the library. A binary
- * counts only if it is the one that was recorded: by its build id or, where none was recorded, by
- * its inode and time.
+ * Where addresses are: of files through lode-symbols, which reads binaries for the library. A
+ * binary counts only if it is the one that was recorded: by its build id or, where none was
+ * recorded, by its inode and time.
  */
 #include "base/text/count.h"
 #include "format/hpcrun/scopes/module_file.h"
@@ -50,7 +50,7 @@ struct segment {
     uint64_t offset, size, address;
 };
 
-/* The number of loaded segments; 0 if it is no such file. Numbers have this machine's byte order. */
+/* The number of loaded segments; 0 if it is no such file. Of this machine's byte order only. */
 static size_t read_segments(int fd, struct segment segments[SEGMENTS_MOST])
 {
     Elf64_Ehdr header;
@@ -174,10 +174,8 @@ static lode_status ask_open(const struct asking *self, struct binary_asking *ask
 
 static lode_status try_path(const struct asking *self, const char *path)
 {
-    struct binary_asking asking = {.all = self->all,
-                                   .path = name_of(self),
-                                   .rule = PERF_RULE_BINARY_UNREAD,
-                                   .error = self->error};
+    struct binary_asking asking = {
+        .all = self->all, .path = name_of(self), .rule = PERF_RULE_BINARY_UNREAD, .error = self->error};
     if (!lode_module_file_find(&asking.file, self->all, path, NULL))
         return LODE_END;
     lode_status status = ask_open(self, &asking);

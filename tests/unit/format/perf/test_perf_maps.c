@@ -71,7 +71,7 @@ static void insert(struct world *world)
     /* Most are small, so that there are many. */
     size = size > 12 && below(world, 8) ? 1 + below(world, 12) : size;
     size = size > ADDRESSES - start ? ADDRESSES - start : size;
-    struct perf_mapping mapping = {start, (uint64_t)start + size, below(world, 1000), below(world, MODULES)};
+    struct perf_mapping mapping = {start, (uint64_t)start + size, below(world, 1000), below(world, MODULES), true};
     world->inserted[number] = (struct inserted){mapping.shift, mapping.module};
     assert_true(lode_perf_maps_insert(&world->maps, &world->now.root, world->edition, &mapping));
     for (uint32_t address = start; address < start + size; address++)
@@ -128,7 +128,7 @@ static void versions_are_what_a_table_says(void **state)
     lode_perf_maps_free(&world.maps);
 }
 
-/* As many as a file can have, in order of address, as the kernel lists them: no tree becomes a list. */
+/* Many, by rising address, as the kernel lists them: no tree becomes a list. */
 static void trees_stay_shallow(void **state)
 {
     enum {
@@ -139,7 +139,7 @@ static void trees_stay_shallow(void **state)
     (void)state;
     assert_true(lode_perf_maps_init(&maps, SIZE_MAX));
     for (uint64_t i = 0; i < MAPPINGS; i++) {
-        struct perf_mapping mapping = {i * 16, i * 16 + 8, 0, 1};
+        struct perf_mapping mapping = {i * 16, i * 16 + 8, 0, 1, true};
         assert_true(lode_perf_maps_insert(&maps, &root, lode_perf_maps_edition(&maps), &mapping));
     }
     assert_non_null(lode_perf_maps_find(&maps, root, 16));
@@ -157,7 +157,7 @@ static void nodes_are_limited(void **state)
     (void)state;
     assert_true(lode_perf_maps_init(&maps, 64));
     for (bool done = true; done && count < 1000; count++) {
-        struct perf_mapping mapping = {count * 16, count * 16 + 8, 0, 1};
+        struct perf_mapping mapping = {count * 16, count * 16 + 8, 0, 1, true};
         done = lode_perf_maps_insert(&maps, &root, lode_perf_maps_edition(&maps), &mapping);
     }
     assert_true(count < 64);
