@@ -71,13 +71,13 @@ enum symbols_exit {
 };
 
 /*
- * Unwinding copies of user stacks, in the mode "unwind": the helper gets binaries as open files, and
- * requests through a pipe: a byte for the kind, then a struct.
+ * Unwinding copies of user stacks, in the mode "unwind": the helper gets binaries as open files,
+ * and requests through a pipe: a byte for the kind, then a struct.
  *
  *   UNWIND_SPACE     another address space begins: mappings are forgotten
  *   UNWIND_MAPPING   struct unwind_mapping
- *   UNWIND_SAMPLE    struct unwind_sample, bytes of the stack. The answer: u32 frames, u64 each, the
- *                    innermost first; others are return addresses
+ *   UNWIND_SAMPLE    struct unwind_sample, bytes of the stack. The answer: u32 frames, u64 each,
+ *                    the innermost first; others are return addresses
  */
 enum {
     UNWIND_REQUESTS_FD = 4,

@@ -174,8 +174,10 @@ static lode_status analyse(struct opened *self, lode_database **out, lode_error 
 {
     struct perf_source *source = self->source;
     int scratch = open_scratch(error);
-    if (scratch < 0)
+    if (scratch < 0) {
+        close_opened(&self->owner);
         return LODE_ERR_IO;
+    }
     source->puts_off = true;
     if (source->base.base.has_traces)
         self->owner.trace_line = get_line;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unwinds copies of user stacks through lode-symbols, which has the unwind tables of binaries. It is
- * started when the first stack is met, and asked stack by stack.
+ * Unwinds copies of user stacks through lode-symbols, which has the unwind tables of binaries. It
+ * is started when the first stack is met, and asked stack by stack.
  */
 #ifndef LODE_FORMAT_PERF_UNWIND_H
 #define LODE_FORMAT_PERF_UNWIND_H
