@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lode-symbols MEGABYTES SECONDS inside|beside|symbols|unwind: reads binaries for the library, which
- * does not trust them, nor what this program says of them (binary_protocol.h). Debug information is
- * inside a binary, in a file beside it, or not wanted; or stacks are unwound. The program has its files open when it starts, and can
- * open no others; it ends when memory or processor time run out, and dies with its parent.
+ * lode-symbols MEGABYTES SECONDS inside|beside|symbols|unwind: reads binaries for the library,
+ * which does not trust them, nor what this program says of them (binary_protocol.h). Debug
+ * information is inside a binary, in a file beside it, or not wanted; or stacks are unwound. The
+ * program has its files open when it starts, and can open no others; it ends when memory or
+ * processor time run out, and dies with its parent.
  */
 #include "binary.h"
 #include "unwind.h"

@@ -34,7 +34,8 @@ def nothing_there(program):
                      f"lode {command} nowhere")
 
 EMPTY = (r"empty: unknown store: no meta.db \(HPCToolkit database\), info or task.txt \(uftrace recording\), traces.dat \(Zorka store\), "
-         r"pprof profile \(.pb.gz\), folded stacks, recording of perf \(perf.data\) or measurements \(.hpcrun\)")
+         r"pprof profile \(.pb.gz\), folded stacks, recording of perf \(perf.data\), "
+         r"measurements \(.hpcrun\) or OpenTelemetry, Jaeger or Zipkin spans \(.json, .pb\)")
 
 
 def something_else(program):

@@ -86,8 +86,10 @@ class Bench:
 
 
 def link_inside(place, outside):
-    shutil.copy(outside, place.with_name("another"))
-    place.symlink_to("another")
+    """In a folder of the store: beside it, profiles are found by content, and it would be one more."""
+    place.with_name("inside").mkdir()
+    shutil.copy(outside, place.with_name("inside") / "another")
+    place.symlink_to("inside/another")
 
 
 MAKERS = {
