@@ -71,7 +71,8 @@ static void insert(struct world *world)
     /* Most are small, so that there are many. */
     size = size > 12 && below(world, 8) ? 1 + below(world, 12) : size;
     size = size > ADDRESSES - start ? ADDRESSES - start : size;
-    struct perf_mapping mapping = {start, (uint64_t)start + size, below(world, 1000), below(world, MODULES), true};
+    struct perf_mapping mapping = {start, (uint64_t)start + size, below(world, 1000), below(world, MODULES),
+                                   true};
     world->inserted[number] = (struct inserted){mapping.shift, mapping.module};
     assert_true(lode_perf_maps_insert(&world->maps, &world->now.root, world->edition, &mapping));
     for (uint32_t address = start; address < start + size; address++)
