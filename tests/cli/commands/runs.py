@@ -130,7 +130,8 @@ def a_run_is_removed_with_what_only_it_has(program):
         program.check(all(len(before[name]) > len(wanted[name]) for name in CONTENTS), "each table has more with two runs", [before])
         program.says(r.runs("remove", "3"), 2, re.escape(f"{r.file} has no run 3"), "no such run")
         program.equal({name: r.sql(text) for name, text in CONTENTS.items()}, before, "nothing was removed")
-        program.equal(r.runs("remove", "2").out, f"run 2 removed from {r.file}\n", "a run is removed")
+        # Lines are as wide as the terminal, and the name of a server may be long.
+        program.equal(r.runs("remove", "2").out.split(), f"run 2 removed from {r.file}".split(), "a run is removed")
         program.equal({name: r.sql(text) for name, text in CONTENTS.items()}, wanted, "the catalogue is as if it had never been there")
         program.equal((r.sql("PRAGMA integrity_check"), r.sql("PRAGMA foreign_key_check")), ([("ok",)], []), "SQLite finds the file in order")
         program.equal(r.add("demo/shop")["run"], 3, "its number is not used again")

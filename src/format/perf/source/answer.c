@@ -51,16 +51,45 @@ bool lode_perf_answer_add(struct perf_answer *answer, const char *name, uint64_t
 /* ---- lines ---- */
 
 /* Opens a regular file that others cannot have prepared: of this user, of root, or of a user. */
-static FILE *open_text(int directory, const char *path, const uid_t *owner)
+static int open_text(int directory, const char *path, const uid_t *owner)
 {
     struct stat about;
     int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     bool is_fit = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
                   (about.st_uid == geteuid() || about.st_uid == 0 || (owner && about.st_uid == *owner));
-    FILE *file = is_fit ? fdopen(fd, "r") : NULL;
-    if (file == NULL && fd >= 0)
+    if (fd >= 0 && !is_fit)
         close(fd);
-    return file;
+    return is_fit ? fd : -1;
+}
+
+/* All of a file, with a NUL at its end; closes it. False: it is too long, or out of memory. */
+static bool read_text(struct lode_blob *text, int fd)
+{
+    enum {
+        PIECE = 1 << 20,
+        TEXT_MOST = 1 << 28
+    };
+    ssize_t got = 1;
+    bool done = true;
+    while (done && got != 0) {
+        size_t at = lode_blob_extend(text, PIECE);
+        done = at != LODE_BLOB_FULL && at <= TEXT_MOST;
+        got = done ? read(fd, text->bytes + at, PIECE) : 0;
+        if (done)
+            text->size = at + (got > 0 ? (size_t)got : 0);
+        done = done && (got >= 0 || errno == EINTR);
+    }
+    close(fd);
+    return done && lode_blob_reserve(text, 1, 1) != LODE_BLOB_FULL;
+}
+
+/* Ends a line, and returns where the next one begins. */
+static char *end_line(char *line)
+{
+    char *end = line + strcspn(line, "\n");
+    bool is_last = *end == '\0';
+    *end = '\0';
+    return is_last ? end : end + 1;
 }
 
 /* Names are shown: what is not UTF-8 is replaced. */
@@ -78,7 +107,6 @@ static void clean(char *name)
 static bool parse_jit(char *line, uint64_t *start, uint64_t *size, char **name)
 {
     char *end;
-    line[strcspn(line, "\n")] = '\0';
     *start = strtoull(line, &end, 16);
     if (end == line || *end != ' ')
         return false;
@@ -103,15 +131,15 @@ static bool settle_last(struct lode_array *ranges)
     return lode_hpcstruct_settle(ranges, &dropped);
 }
 
-static FILE *open_jit_map(const struct perf_source *source, int32_t pid)
+static int open_jit_map(const struct perf_source *source, int32_t pid)
 {
     char name[64];
-    FILE *file = NULL;
+    int fd = -1;
     snprintf(name, sizeof name, "perf-%d.map", pid);
     if (source->folder.directory >= 0)
-        file = open_text(source->folder.directory, name, &source->owner);
-    if (file || source->base.input->options->foreign)
-        return file;
+        fd = open_text(source->folder.directory, name, &source->owner);
+    if (fd >= 0 || source->base.input->options->foreign)
+        return fd;
     snprintf(name, sizeof name, "/tmp/perf-%d.map", pid);
     return open_text(AT_FDCWD, name, &source->owner);
 }
@@ -119,19 +147,22 @@ static FILE *open_jit_map(const struct perf_source *source, int32_t pid)
 lode_status lode_perf_read_jit_map(const struct perf_source *source, int32_t pid, struct perf_answer *answer,
                                    lode_error *error)
 {
-    FILE *file = open_jit_map(source, pid);
-    char line[LINE_MOST], *name;
+    int fd = open_jit_map(source, pid);
+    struct lode_blob text = {0};
     uint64_t start, size;
-    bool done = true;
-    if (file == NULL)
+    char *name;
+    if (fd < 0)
         return LODE_END;
-    for (unsigned i = 0; i < LINES_MOST && done && fgets(line, sizeof line, file); i++) {
-        if (!parse_jit(line, &start, &size, &name))
-            continue;
-        clean(name);
-        done = lode_perf_answer_add(answer, name, start, start + size);
+    bool done = read_text(&text, fd);
+    for (char *line = (char *)text.bytes; done && *line && answer->code.ranges.count < LINES_MOST;) {
+        char *next = end_line(line);
+        if (parse_jit(line, &start, &size, &name)) {
+            clean(name);
+            done = lode_perf_answer_add(answer, name, start, start + size);
+        }
+        line = next;
     }
-    fclose(file);
+    lode_blob_free(&text);
     LODE_TRY_ALLOC(done && settle_last(&answer->code.ranges), error);
     return LODE_OK;
 }
@@ -193,29 +224,10 @@ struct kernel_list {
     uint64_t mark;             /* the address of the symbol that the recording names; 0: none */
 };
 
-static bool read_text(struct kernel_list *list, FILE *file)
-{
-    enum {
-        PIECE = 1 << 20,
-        TEXT_MOST = 1 << 27
-    };
-    for (;;) {
-        size_t at = lode_blob_extend(&list->text, PIECE);
-        if (at == LODE_BLOB_FULL || at > TEXT_MOST)
-            return false;
-        size_t got = fread(list->text.bytes + at, 1, PIECE, file);
-        list->text.size = at + got;
-        if (got == 0)
-            return lode_blob_reserve(&list->text, 1, 1) != LODE_BLOB_FULL;
-    }
-}
-
 /* "ffffffff81000000 T name": the end of the line, which becomes that of the name. */
 static char *take_symbol(struct kernel_list *list, char *line, const char *wanted, bool *is_full)
 {
-    char *next = line + strcspn(line, "\n"), *end;
-    bool is_last = *next == '\0';
-    *next = '\0';
+    char *next = end_line(line), *end;
     uint64_t address = strtoull(line, &end, 16);
     bool is_whole = end != line && *end == ' ' && end[1] != '\0' && end[2] == ' ' && address > 0;
     /* Symbols of modules have the name of theirs after a tab; modules have their own mappings. */
@@ -227,7 +239,7 @@ static char *take_symbol(struct kernel_list *list, char *line, const char *wante
         if (slot)
             *slot = (struct symbol){address, (size_t)(end + 3 - (char *)list->text.bytes)};
     }
-    return is_last ? next : next + 1;
+    return next;
 }
 
 /*
@@ -256,10 +268,10 @@ static bool add_symbols(const struct perf_replay *replay, const struct kernel_li
     return true;
 }
 
-static bool list_symbols(struct kernel_list *list, FILE *file, const char *wanted)
+static bool list_symbols(struct kernel_list *list, int fd, const char *wanted)
 {
     bool is_full = false;
-    if (!read_text(list, file))
+    if (!read_text(&list->text, fd))
         return false;
     for (char *line = (char *)list->text.bytes; *line;)
         line = take_symbol(list, line, wanted, &is_full);
@@ -275,15 +287,14 @@ lode_status lode_perf_read_kernel(const struct perf_source *source, const struct
     const struct perf_replay *replay = &source->replay;
     const char *wanted = lode_strings_at(&source->store.strings, replay->kernel_symbol);
     struct kernel_list list = {.mark = 0};
-    FILE *file = !source->base.input->options->foreign && wanted && is_running(&source->store, module)
-                     ? open_text(AT_FDCWD, "/proc/kallsyms", NULL)
-                     : NULL;
-    if (file == NULL)
+    int fd = !source->base.input->options->foreign && wanted && is_running(&source->store, module)
+                 ? open_text(AT_FDCWD, "/proc/kallsyms", NULL)
+                 : -1;
+    if (fd < 0)
         return LODE_END;
     lode_array_init(&list.symbols, sizeof(struct symbol), LINES_MOST);
     bool done =
-        list_symbols(&list, file, wanted) && (list.mark == 0 || add_symbols(replay, &list, question, answer));
-    fclose(file);
+        list_symbols(&list, fd, wanted) && (list.mark == 0 || add_symbols(replay, &list, question, answer));
     lode_array_free(&list.symbols);
     lode_blob_free(&list.text);
     LODE_TRY_ALLOC(done, error);

@@ -8,10 +8,12 @@
 #include "format/symbols.h"
 #include "model/import/analysed.h"
 #include <fcntl.h>
-#include <limits.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct opened {
@@ -32,29 +34,35 @@ struct opened {
 
 /* ---- temporary files ---- */
 
-/* A private directory, which is gone when it is closed: what is created in it has no name. */
-static int open_scratch(lode_error *error)
+/* A private directory: what is created in it has no name, and it goes when it is closed. */
+struct scratch {
+    int parent, fd;
+    char name[32];
+};
+
+static lode_status open_scratch(struct scratch *scratch, lode_error *error)
 {
-    const char *parent = getenv("TMPDIR");
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/lode-XXXXXX", parent && parent[0] ? parent : P_tmpdir);
-    int fd = -1;
-    if (length > 0 && length < PATH_MAX && mkdtemp(path))
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        (void)lode_fail_errno(error, path, "no temporary directory can be made");
-    return fd;
+    const char *named = getenv("TMPDIR"), *path = named && named[0] ? named : P_tmpdir;
+    uint64_t number = 0;
+    scratch->fd = -1;
+    scratch->parent = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = scratch->parent >= 0 && getrandom(&number, sizeof number, 0) == sizeof number;
+    snprintf(scratch->name, sizeof scratch->name, "lode-%016" PRIx64, number);
+    if (done && mkdirat(scratch->parent, scratch->name, S_IRWXU) == 0)
+        scratch->fd = openat(scratch->parent, scratch->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (scratch->fd >= 0)
+        return LODE_OK;
+    lode_status status = lode_fail_errno(error, path, "no temporary directory can be made");
+    if (scratch->parent >= 0)
+        close(scratch->parent);
+    return status;
 }
 
-static void close_scratch(int fd)
+static void close_scratch(const struct scratch *scratch)
 {
-    char link[64], path[PATH_MAX];
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t length = readlink(link, path, sizeof path - 1);
-    path[length > 0 ? length : 0] = '\0';
-    if (length > 0)
-        (void)!rmdir(path);
-    close(fd);
+    (void)!unlinkat(scratch->parent, scratch->name, AT_REMOVEDIR);
+    close(scratch->fd);
+    close(scratch->parent);
 }
 
 /* ---- trace lines ---- */
@@ -101,13 +109,12 @@ static lode_status write_lines(struct opened *self, lode_error *error)
 
 static lode_status make_lines(struct opened *self, lode_error *error)
 {
-    int scratch = open_scratch(error);
-    if (scratch < 0)
-        return LODE_ERR_IO;
-    lode_status status = lode_spool_open(&self->spool, scratch, "lines", error);
+    struct scratch scratch;
+    LODE_TRY(open_scratch(&scratch, error));
+    lode_status status = lode_spool_open(&self->spool, scratch.fd, "lines", error);
     if (status == LODE_OK)
         status = write_lines(self, error);
-    close_scratch(scratch);
+    close_scratch(&scratch);
     return status;
 }
 
@@ -173,10 +180,11 @@ static lode_status begin(struct opened **out, lode_error *error)
 static lode_status analyse(struct opened *self, lode_database **out, lode_error *error)
 {
     struct perf_source *source = self->source;
-    int scratch = open_scratch(error);
-    if (scratch < 0) {
+    struct scratch scratch;
+    lode_status status = open_scratch(&scratch, error);
+    if (status != LODE_OK) {
         close_opened(&self->owner);
-        return LODE_ERR_IO;
+        return status;
     }
     source->puts_off = true;
     if (source->base.base.has_traces)
@@ -184,12 +192,12 @@ static lode_status analyse(struct opened *self, lode_database **out, lode_error 
     struct lode_analysed about = {.format = "perf",
                                   .file = perf_part_at(&source->store, 0)->name,
                                   .size = source->store.bytes,
-                                  .scratch = scratch,
+                                  .scratch = scratch.fd,
                                   .threads = self->input.threads,
                                   .owner = &self->owner};
     self->owner.trace_bytes = source->store.bytes;
-    lode_status status = lode_analysed_open(out, &source->base.base.base, &about, error);
-    close_scratch(scratch);
+    status = lode_analysed_open(out, &source->base.base.base, &about, error);
+    close_scratch(&scratch);
     if (status != LODE_OK)
         return status;
     status = lode_database_keep_findings(*out, &self->report, error);
