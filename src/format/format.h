@@ -81,6 +81,11 @@ struct lode_format {
     bool is_file;     /* stores are single files; else directories */
     /* LODE_PROBE_...: whether the folder has any file of this format, valid or damaged. */
     int (*probe)(const struct lode_folder *folder);
+    /*
+     * The same by the content of files of any name: asked if no format knows the folder, so that
+     * nobody opens files of others. May be NULL.
+     */
+    int (*probe_late)(const struct lode_folder *folder);
     /* What a store of no format is, if this one knows, and what to do with it; may be NULL. */
     const char *(*explain)(const struct lode_folder *folder);
     /* All but one of these are NULL: a format holds databases, recordings or measurements. */

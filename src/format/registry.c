@@ -13,19 +13,28 @@ const struct lode_format *const lode_formats[] = {
 };
 const size_t lode_formats_count = sizeof lode_formats / sizeof *lode_formats;
 
-const struct lode_format *lode_format_of(const struct lode_folder *folder)
+/* The format that is most certain, by its first look or by the late one; NULL: none knows it. */
+static const struct lode_format *most_certain(const struct lode_folder *folder, bool is_late)
 {
     const struct lode_format *best = NULL;
     int most = LODE_PROBE_NO;
     for (size_t i = 0; i < lode_formats_count && most < LODE_PROBE_CONTENT; i++) {
-        bool fits = lode_formats[i]->is_file ? lode_folder_only(folder) != NULL : folder->single == NULL;
-        int score = fits ? lode_formats[i]->probe(folder) : LODE_PROBE_NO;
+        const struct lode_format *format = lode_formats[i];
+        int (*probe)(const struct lode_folder *) = is_late ? format->probe_late : format->probe;
+        bool fits = format->is_file ? lode_folder_only(folder) != NULL : folder->single == NULL;
+        int score = fits && probe ? probe(folder) : LODE_PROBE_NO;
         if (score > most) {
             most = score;
-            best = lode_formats[i];
+            best = format;
         }
     }
     return best;
+}
+
+const struct lode_format *lode_format_of(const struct lode_folder *folder)
+{
+    const struct lode_format *best = most_certain(folder, false);
+    return best ? best : most_certain(folder, true);
 }
 
 /* ---- targets ---- */

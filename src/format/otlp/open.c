@@ -242,10 +242,18 @@ static int probe_directory(const struct lode_folder *folder)
     return score;
 }
 
+/* No name says what is in a directory. */
+static int probe_nothing(const struct lode_folder *folder)
+{
+    (void)folder;
+    return LODE_PROBE_NO;
+}
+
 const struct lode_format lode_format_otlp = {
     .name = "spans",
     .mark = "OpenTelemetry, Jaeger or Zipkin spans (.json, .pb)",
-    .probe = probe_directory,
+    .probe = probe_nothing,
+    .probe_late = probe_directory,
     .open_recording = open_recording,
     .check = lode_otlp_check,
     .rules = lode_otlp_rules,

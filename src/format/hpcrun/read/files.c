@@ -135,7 +135,7 @@ lode_status lode_hpcrun_list_files(const struct lode_folder *folder, struct lode
     return pair_files(*files, *count, error);
 }
 
-bool lode_hpcrun_has_files(const struct lode_folder *folder)
+bool lode_hpcrun_has_files(const struct lode_folder *folder, bool by_content)
 {
     struct lode_arena arena;
     const char **names;
@@ -144,9 +144,9 @@ bool lode_hpcrun_has_files(const struct lode_folder *folder)
     lode_arena_init(&arena, SIZE_MAX);
     if (lode_folder_list(folder, &arena, &names, &count, NULL) != LODE_OK)
         count = 0;
-    for (size_t i = 0; i < count && !has_any; i++)
+    for (size_t i = 0; i < count && !has_any && !by_content; i++)
         has_any = file_by_name(names[i]) != HPCRUN_FILE_OTHER;
-    for (size_t i = 0; i < count && !has_any && looks < LOOKS_MOST; i++) {
+    for (size_t i = 0; i < count && !has_any && by_content && looks < LOOKS_MOST; i++) {
         uint64_t size;
         if (lode_folder_size(folder, names[i], &size, NULL) != LODE_OK)
             continue;

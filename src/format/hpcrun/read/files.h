@@ -36,8 +36,8 @@ bool lode_has_suffix(const char *name, const char *suffix);
  */
 lode_status lode_hpcrun_list_files(const struct lode_folder *folder, struct lode_arena *arena,
                                    struct hpcrun_listed **files, size_t *count, lode_error *error);
-/* Whether there is any; looks at the content of a few files only. */
-bool lode_hpcrun_has_files(const struct lode_folder *folder);
+/* Whether there is any: by the usual suffixes, or by the content of a few files. */
+bool lode_hpcrun_has_files(const struct lode_folder *folder, bool by_content);
 
 /* What is said of a directory with traces, and no profile. */
 #define HPCRUN_NO_PROFILES                                                                                   \

@@ -394,7 +394,12 @@ static lode_status check(const struct lode_folder *folder, const lode_check_opti
 
 static int probe_directory(const struct lode_folder *folder)
 {
-    return lode_hpcrun_has_files(folder) ? LODE_PROBE_MARK : LODE_PROBE_NO;
+    return lode_hpcrun_has_files(folder, false) ? LODE_PROBE_MARK : LODE_PROBE_NO;
+}
+
+static int probe_contents(const struct lode_folder *folder)
+{
+    return lode_hpcrun_has_files(folder, true) ? LODE_PROBE_MARK : LODE_PROBE_NO;
 }
 
 static int probe_file(const struct lode_folder *folder)
@@ -408,6 +413,7 @@ const struct lode_format lode_format_hpcrun = {
     .name = FORMAT_NAME,
     .mark = "measurements (.hpcrun)",
     .probe = probe_directory,
+    .probe_late = probe_contents,
     .open_measurements = open_measurements,
     .check = check,
     .open_source = lode_hpcrun_source_open,
