@@ -40,7 +40,8 @@ static int has_host(const char *hosts)
  */
 static int is_to_be_encrypted(const PQconninfoOption *given, const PQconninfoOption *otherwise)
 {
-    const char *mode = effective(given, otherwise, "sslmode"), *named = getenv("PGSSLMODE");
+    const char *mode = effective(given, otherwise, "sslmode");
+    const char *named = getenv("PGSSLMODE"); // NOLINT(concurrency-mt-unsafe): only read
     int is_said = value_of(given, "sslmode") || (named && named[0]) || (mode && strcmp(mode, "prefer") != 0);
     return !is_said &&
            (effective(given, otherwise, "hostaddr") || has_host(effective(given, otherwise, "host")));

@@ -65,110 +65,6 @@ struct grouping {
     uint32_t *rows_of_contexts; /* by index of context; may be NULL */
 };
 
-/* ---- keys of contexts ---- */
-
-enum place {
-    PLACE_INHERITS, /* has the key of its parent */
-    PLACE_NONE,     /* it and its body have no key */
-    PLACE_KEY,      /* has its own key */
-};
-
-static enum place function_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
-{
-    if (!begins_function(context))
-        return PLACE_INHERITS;
-    *key = lode_key_of_function(context);
-    names->function = key->function;
-    names->module = key->function ? key->function->module : key->module;
-    names->file = key->function ? key->function->file : key->file;
-    names->line = key->function ? key->function->line : key->file ? context->line : 0;
-    names->functions = 1;
-    return PLACE_KEY;
-}
-
-static enum place line_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
-{
-    /* Costs directly at a function have only the line of its definition. */
-    if (context->file == NULL)
-        return function_place(context, key, names);
-    *key = lode_key_of_line(context);
-    names->file = context->file;
-    names->line = context->line;
-    return PLACE_KEY;
-}
-
-/* The cost of a function without lines is at its definition, if that is known. */
-static enum place source_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
-{
-    const lode_function *function = function_identity(lode_context_function(context));
-    if (context->file || !begins_function(context) || function == NULL || function->file == NULL)
-        return line_place(context, key, names);
-    *key = (struct lode_key){.kind = LODE_KEY_LINE, .file = function->file, .number = function->line};
-    names->file = function->file;
-    names->line = function->line;
-    return PLACE_KEY;
-}
-
-static enum place loop_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
-{
-    if (context->lexical != LODE_LEXICAL_LOOP)
-        return begins_function(context) ? PLACE_NONE : PLACE_INHERITS;
-    *key = lode_key_of_loop(context);
-    names->file = context->file;
-    names->line = context->line;
-    names->module = context->module;
-    return PLACE_KEY;
-}
-
-static enum place module_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
-{
-    const lode_function *function = lode_context_function(context);
-    names->module = function && function->module ? function->module : context->module;
-    *key = (struct lode_key){.kind = LODE_KEY_MODULE, .module = names->module};
-    return names->module || begins_function(context) ? PLACE_KEY : PLACE_INHERITS;
-}
-
-static enum place file_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
-{
-    const lode_function *function = lode_context_function(context);
-    names->file = context->file ? context->file : function ? function->file : NULL;
-    *key = (struct lode_key){.kind = LODE_KEY_FILE, .file = names->file};
-    return names->file || begins_function(context) ? PLACE_KEY : PLACE_INHERITS;
-}
-
-/* The functions of a row are of one kind, and have nothing else in common. */
-static enum place kind_place(const lode_context *context, struct lode_key *key, lode_hotspot *names)
-{
-    lode_hotspot unused = {0};
-    enum place place = function_place(context, key, &unused);
-    names->functions = key->kind != LODE_KEY_ENTRY && key->kind != LODE_KEY_GLOBAL;
-    return place;
-}
-
-/* The key of a context, and the names for its row. */
-static enum place find_place(lode_group_by by, const lode_context *context, struct lode_key *key,
-                             lode_hotspot *names)
-{
-    switch (by) {
-    case LODE_BY_LINE:
-        return line_place(context, key, names);
-    case LODE_BY_SOURCE_LINE:
-        return source_place(context, key, names);
-    case LODE_BY_LOOP:
-        return loop_place(context, key, names);
-    case LODE_BY_MODULE:
-        return module_place(context, key, names);
-    case LODE_BY_FILE:
-        return file_place(context, key, names);
-    case LODE_BY_KIND:
-        return kind_place(context, key, names);
-    case LODE_BY_FUNCTION:
-    case LODE_BY_SYMBOL:
-    default:
-        return function_place(context, key, names);
-    }
-}
-
 /* ---- rows ---- */
 
 static bool is_by_function(const struct grouping *self)
@@ -291,7 +187,8 @@ static bool has_own_costs(const struct grouping *self, const lode_context *conte
         const lode_context *inner = &self->cost->tree->nodes[i];
         struct lode_key key;
         lode_hotspot names = {0};
-        if (inner != context && find_place(self->by, inner, &key, &names) != PLACE_INHERITS) {
+        if (inner != context &&
+            lode_hotspot_find_place(self->by, inner, &key, &names) != LODE_PLACE_INHERITS) {
             i += inner->subtree_size;
             continue;
         }
@@ -336,10 +233,10 @@ static lode_status visit(struct grouping *self, const lode_context *context, lod
         step.function = function_identity(lode_context_function(context));
     struct lode_key key = {0};
     lode_hotspot names = {0};
-    enum place place = find_place(self->by, context, &key, &names);
-    if (place == PLACE_NONE)
+    enum lode_hotspot_place place = lode_hotspot_find_place(self->by, context, &key, &names);
+    if (place == LODE_PLACE_NONE)
         step.row = NO_ROW;
-    if (place == PLACE_KEY) {
+    if (place == LODE_PLACE_KEY) {
         LODE_TRY(find_row(self, &key, &names, context, &step.row, error));
         step.counted = counts_inclusive(self, context);
     }

@@ -3,6 +3,7 @@
 #ifndef LODE_ANALYSIS_HOTSPOT_H
 #define LODE_ANALYSIS_HOTSPOT_H
 
+#include "analysis/cost/key.h"
 #include <lode/hotspot.h>
 
 /* Gives keys: rows of one key are one. */
@@ -20,5 +21,15 @@ lode_status lode_hotspots_group(lode_hotspots **out, const lode_cost *cost,
 /* By index of context: a number that contexts of one row share; UINT32_MAX for those of no row. */
 lode_status lode_hotspots_rows_of_contexts(const lode_hotspots *hotspots, const lode_cost *cost,
                                            uint32_t *rows, lode_error *error);
+
+enum lode_hotspot_place {
+    LODE_PLACE_INHERITS, /* has the key of its parent */
+    LODE_PLACE_NONE,     /* it and its body have no key */
+    LODE_PLACE_KEY,      /* has its own key */
+};
+
+/* The key of a context, and the names for its row. */
+enum lode_hotspot_place lode_hotspot_find_place(lode_group_by by, const lode_context *context,
+                                                struct lode_key *key, lode_hotspot *names);
 
 #endif

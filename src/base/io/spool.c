@@ -3,8 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char what_it_is[] = "temporary file";
@@ -89,4 +94,35 @@ lode_status lode_spool_read(const struct lode_spool *spool, uint64_t offset, voi
         size -= (size_t)got;
     }
     return LODE_OK;
+}
+
+/* ---- directories ---- */
+
+lode_status lode_scratch_open(struct lode_scratch *scratch, lode_error *error)
+{
+    const char *named = getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): only read
+    const char *path = named && named[0] ? named : P_tmpdir;
+    uint64_t number = 0;
+    scratch->fd = -1;
+    scratch->parent = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = scratch->parent >= 0 && getrandom(&number, sizeof number, 0) == sizeof number;
+    snprintf(scratch->name, sizeof scratch->name, "lode-%016" PRIx64, number);
+    done = done && mkdirat(scratch->parent, scratch->name, S_IRWXU) == 0;
+    if (done)
+        scratch->fd = openat(scratch->parent, scratch->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (scratch->fd >= 0)
+        return LODE_OK;
+    lode_status status = lode_fail_errno(error, path, "no temporary directory can be made");
+    if (done)
+        (void)!unlinkat(scratch->parent, scratch->name, AT_REMOVEDIR);
+    if (scratch->parent >= 0)
+        close(scratch->parent);
+    return status;
+}
+
+void lode_scratch_close(const struct lode_scratch *scratch)
+{
+    (void)!unlinkat(scratch->parent, scratch->name, AT_REMOVEDIR);
+    close(scratch->fd);
+    close(scratch->parent);
 }

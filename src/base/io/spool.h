@@ -36,4 +36,16 @@ lode_status lode_spool_flush(struct lode_spool *spool, lode_error *error);
 lode_status lode_spool_read(const struct lode_spool *spool, uint64_t offset, void *bytes, size_t size,
                             lode_error *error);
 
+/*
+ * A private directory for spools, in TMPDIR or /tmp. What is in it has no name, and it is removed
+ * when it is closed.
+ */
+struct lode_scratch {
+    int parent, fd;
+    char name[32];
+};
+
+lode_status lode_scratch_open(struct lode_scratch *scratch, lode_error *error);
+void lode_scratch_close(const struct lode_scratch *scratch);
+
 #endif

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -68,34 +67,36 @@ static bool add_actions(posix_spawn_file_actions_t *actions, const struct files 
                 : posix_spawn_file_actions_addopen(actions, SYMBOLS_DEBUG_FD, "/dev/null", O_RDONLY, 0) == 0);
 }
 
-static bool start(const struct binary_request *request, const struct files *files, pid_t *pid)
+bool lode_binary_start(const char *path, const char *mode, unsigned limit,
+                       const posix_spawn_file_actions_t *actions, pid_t *pid)
 {
-    posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    char megabytes[16], seconds[16], program[] = "lode-symbols", mode[16];
-    char *arguments[] = {program, megabytes, seconds, mode, NULL}, *environment[] = {NULL};
+    char megabytes[16], seconds[16], program[] = "lode-symbols", words[16];
+    char *arguments[] = {program, megabytes, seconds, words, NULL}, *environment[] = {NULL};
     sigset_t all, none;
     snprintf(megabytes, sizeof megabytes, "%d", BINARY_MEGABYTES);
-    snprintf(seconds, sizeof seconds, "%d", BINARY_SECONDS);
-    snprintf(mode, sizeof mode, "%s",
-             request->symbols_only ? "symbols"
-             : files->debug >= 0   ? "beside"
-                                   : "inside");
-    if (posix_spawn_file_actions_init(&actions) != 0)
+    snprintf(seconds, sizeof seconds, "%u", limit);
+    snprintf(words, sizeof words, "%s", mode);
+    if (posix_spawnattr_init(&attributes) != 0)
         return false;
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return false;
-    }
-    /* A group of its own: what is typed at the terminal is for its parent. */
     sigfillset(&all);
     sigemptyset(&none);
     posix_spawnattr_setsigdefault(&attributes, &all);
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    bool started = add_actions(&actions, files) &&
-                   posix_spawn(pid, request->program, &actions, &attributes, arguments, environment) == 0;
+    bool started = posix_spawn(pid, path, actions, &attributes, arguments, environment) == 0;
     posix_spawnattr_destroy(&attributes);
+    return started;
+}
+
+static bool start(const struct binary_request *request, const struct files *files, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    const char *mode = request->symbols_only ? "symbols" : files->debug >= 0 ? "beside" : "inside";
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return false;
+    bool started = add_actions(&actions, files) &&
+                   lode_binary_start(request->program, mode, BINARY_SECONDS, &actions, pid);
     posix_spawn_file_actions_destroy(&actions);
     return started;
 }

@@ -9,6 +9,7 @@
 #include "base/memory/blob.h"
 #include "format/hpcrun/scopes/binary_protocol.h"
 #include "format/hpcrun/scopes/structure.h"
+#include <spawn.h>
 
 enum {
     BINARY_MEGABYTES = 2048, /* of the process */
@@ -42,6 +43,10 @@ struct binary_reply {
 lode_status lode_binary_ask(struct binary_reply *reply, const struct binary_request *request,
                             lode_error *error);
 void lode_binary_free(struct binary_reply *reply);
+
+/* Starts lode-symbols in a mode, with a limit of processor seconds and an empty environment. */
+bool lode_binary_start(const char *path, const char *mode, unsigned limit,
+                       const posix_spawn_file_actions_t *actions, pid_t *pid);
 
 /* Checks and takes what a process wrote; false: it is not what it should be, or out of memory. */
 bool lode_binary_parse(struct binary_reply *reply, struct lode_range bytes, const uint64_t *offsets,

@@ -5,6 +5,8 @@
 #include "format/perf/read/store.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum {
     /* Offsets in the header. */
@@ -254,9 +256,12 @@ static lode_status open_part(struct perf_store *store, const struct lode_folder 
 /* "data.12": its number; false for any other name. */
 static bool parse_number(const char *name, unsigned long *number)
 {
+    static const char prefix[] = DIRECTORY_DATA ".";
     char again[32];
-    return sscanf(name, DIRECTORY_DATA ".%lu", number) == 1 &&
-           snprintf(again, sizeof again, DIRECTORY_DATA ".%lu", *number) > 0 && strcmp(again, name) == 0;
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return false;
+    *number = strtoul(name + sizeof prefix - 1, NULL, 10);
+    return snprintf(again, sizeof again, "%s%lu", prefix, *number) > 0 && strcmp(again, name) == 0;
 }
 
 /* The other files of a directory are records without a header. */

@@ -132,7 +132,7 @@ static lode_status read_command(struct walk *walk)
     return LODE_OK;
 }
 
-/* Events are told apart by their ids or, without ids, by their attributes. */
+/* Events are distinguished by their ids or, without ids, by their attributes. */
 static struct perf_event *find_event(const struct perf_store *store, const struct perf_event *like,
                                      struct lode_range ids)
 {

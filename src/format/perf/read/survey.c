@@ -49,7 +49,7 @@ uint32_t lode_perf_event_of(const struct perf_store *store, const uint8_t *recor
     return id == 0 ? 0 : number ? *number : LODE_NONE;
 }
 
-/* Records can be told apart if the id is at the same place in those of all events. */
+/* Events of records are known if the id is at the same place in those of all events. */
 static lode_status check_layouts(struct perf_store *store)
 {
     const struct perf_layout *first = store->events.count > 0 ? &perf_event_at(store, 0)->layout : NULL;

@@ -121,7 +121,7 @@ static lode_status renew(struct perf_worker *worker, struct perf_known *known, i
 {
     char buffer[16];
     lode_perf_moment_find(worker->replay, pid, tid, time, &known->moment);
-    /* Thread 0 is the idle one, and what others there are cannot be told apart. */
+    /* Thread 0 is the idle one; others of that id cannot be distinguished. */
     uint32_t thread = tid == 0 ? LODE_NONE : known->moment.thread;
     int32_t owner = thread == LODE_NONE ? pid : perf_thread_at(worker->replay, thread)->pid;
     struct perf_who who = {owner, tid, thread};

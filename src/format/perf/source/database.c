@@ -7,14 +7,8 @@
 #include "format/perf/source/source.h"
 #include "format/symbols.h"
 #include "model/import/analysed.h"
-#include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct opened {
     struct lode_memory_owner owner; /* must be first */
@@ -31,39 +25,6 @@ struct opened {
     unsigned char *samples;
     size_t size; /* mapped */
 };
-
-/* ---- temporary files ---- */
-
-/* A private directory: what is created in it has no name, and it goes when it is closed. */
-struct scratch {
-    int parent, fd;
-    char name[32];
-};
-
-static lode_status open_scratch(struct scratch *scratch, lode_error *error)
-{
-    const char *named = getenv("TMPDIR"), *path = named && named[0] ? named : P_tmpdir;
-    uint64_t number = 0;
-    scratch->fd = -1;
-    scratch->parent = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool done = scratch->parent >= 0 && getrandom(&number, sizeof number, 0) == sizeof number;
-    snprintf(scratch->name, sizeof scratch->name, "lode-%016" PRIx64, number);
-    if (done && mkdirat(scratch->parent, scratch->name, S_IRWXU) == 0)
-        scratch->fd = openat(scratch->parent, scratch->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (scratch->fd >= 0)
-        return LODE_OK;
-    lode_status status = lode_fail_errno(error, path, "no temporary directory can be made");
-    if (scratch->parent >= 0)
-        close(scratch->parent);
-    return status;
-}
-
-static void close_scratch(const struct scratch *scratch)
-{
-    (void)!unlinkat(scratch->parent, scratch->name, AT_REMOVEDIR);
-    close(scratch->fd);
-    close(scratch->parent);
-}
 
 /* ---- trace lines ---- */
 
@@ -109,12 +70,12 @@ static lode_status write_lines(struct opened *self, lode_error *error)
 
 static lode_status make_lines(struct opened *self, lode_error *error)
 {
-    struct scratch scratch;
-    LODE_TRY(open_scratch(&scratch, error));
+    struct lode_scratch scratch;
+    LODE_TRY(lode_scratch_open(&scratch, error));
     lode_status status = lode_spool_open(&self->spool, scratch.fd, "lines", error);
     if (status == LODE_OK)
         status = write_lines(self, error);
-    close_scratch(&scratch);
+    lode_scratch_close(&scratch);
     return status;
 }
 
@@ -177,11 +138,17 @@ static lode_status begin(struct opened **out, lode_error *error)
     return lode_report_keep(&self->report, &self->model, error);
 }
 
+/* A sample of a switch is an instant of two threads. Compressed, records may take less than these. */
+static uint64_t most_instants(const struct perf_store *store)
+{
+    return 2 * store->counts[PERF_SAMPLE] + store->counts[PERF_SWITCH] + store->counts[PERF_SWITCH_CPU];
+}
+
 static lode_status analyse(struct opened *self, lode_database **out, lode_error *error)
 {
     struct perf_source *source = self->source;
-    struct scratch scratch;
-    lode_status status = open_scratch(&scratch, error);
+    struct lode_scratch scratch;
+    lode_status status = lode_scratch_open(&scratch, error);
     if (status != LODE_OK) {
         close_opened(&self->owner);
         return status;
@@ -195,9 +162,9 @@ static lode_status analyse(struct opened *self, lode_database **out, lode_error 
                                   .scratch = scratch.fd,
                                   .threads = self->input.threads,
                                   .owner = &self->owner};
-    self->owner.trace_bytes = source->store.bytes;
+    self->owner.trace_bytes = most_instants(&source->store) * TRACE_SAMPLE_SIZE;
     status = lode_analysed_open(out, &source->base.base.base, &about, error);
-    close_scratch(&scratch);
+    lode_scratch_close(&scratch);
     if (status != LODE_OK)
         return status;
     status = lode_database_keep_findings(*out, &self->report, error);

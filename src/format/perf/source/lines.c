@@ -47,7 +47,7 @@ static lode_status put_sample(struct lines *self, uint64_t time, uint32_t node)
     return LODE_OK;
 }
 
-/* ---- off the processor ---- */
+/* ---- off-CPU time ---- */
 
 static lode_status add_off(struct lines *self, uint64_t until)
 {

@@ -14,7 +14,7 @@
 /* Sums of a profile at a node: of an event, or of the time that it did not run. */
 struct perf_cost {
     uint32_t profile, node;
-    uint32_t event; /* PERF_COST_OFF: nanoseconds off the processor */
+    uint32_t event; /* PERF_COST_OFF: nanoseconds off-CPU */
     uint64_t count;
     lode_wide sum;
 };

@@ -4,6 +4,7 @@
  * binary counts only if it is the one that was recorded: by its build id or, where none was
  * recorded, by its inode and time.
  */
+#include "base/compare.h"
 #include "base/text/count.h"
 #include "format/hpcrun/scopes/module_file.h"
 #include "format/perf/source/answer.h"
@@ -56,8 +57,7 @@ static size_t read_segments(int fd, struct segment segments[SEGMENTS_MOST])
     Elf64_Ehdr header;
     Elf64_Phdr entry;
     size_t count = 0;
-    uint16_t order = 1;
-    int own = *(const uint8_t *)&order == 1 ? ELFDATA2LSB : ELFDATA2MSB;
+    int own = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB;
     if (pread(fd, &header, sizeof header, 0) != sizeof header ||
         memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_ident[EI_DATA] != own || header.e_phentsize != sizeof entry ||
@@ -88,11 +88,7 @@ struct place {
     uint64_t address, offset;
 };
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct place *a = left, *b = right;
-    return a->address < b->address ? -1 : a->address > b->address;
-}
+LODE_COMPARE_BY(compare_places, struct place, address);
 
 /* ---- files ---- */
 
@@ -122,11 +118,7 @@ static void move_ranges(struct lode_array *ranges, const struct place *places, s
     }
 }
 
-static int compare_ranges(const void *left, const void *right)
-{
-    const struct hpcstruct_range *a = left, *b = right;
-    return a->start < b->start ? -1 : a->start > b->start;
-}
+LODE_COMPARE_BY(compare_ranges, struct hpcstruct_range, start);
 
 static lode_status ask_places(const struct asking *self, struct binary_asking *asking, struct place *places,
                               uint64_t *addresses, size_t count)
@@ -201,7 +193,8 @@ static lode_status try_by_id(const struct asking *self, const char *root, const 
 /* Where the binary was, then where perf and the distribution keep copies by build id. */
 static lode_status ask_file(const struct asking *self)
 {
-    const char *path = question_of(self)->path, *home = getenv("HOME");
+    const char *path = question_of(self)->path;
+    const char *home = getenv("HOME"); // NOLINT(concurrency-mt-unsafe): only read
     char cache[PATH_MAX] = "";
     if (self->all->binaries.program == NULL)
         return LODE_END;

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -122,26 +120,10 @@ static bool add_actions(posix_spawn_file_actions_t *actions, const struct files 
 static bool spawn(const struct perf_unwinder *self, const struct files *files, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    char megabytes[16], seconds[16], program[] = "lode-symbols", mode[] = "unwind";
-    char *arguments[] = {program, megabytes, seconds, mode, NULL}, *environment[] = {NULL};
-    sigset_t all, none;
-    snprintf(megabytes, sizeof megabytes, "%d", BINARY_MEGABYTES);
-    snprintf(seconds, sizeof seconds, "%d", SECONDS);
     if (posix_spawn_file_actions_init(&actions) != 0)
         return false;
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return false;
-    }
-    sigfillset(&all);
-    sigemptyset(&none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    bool started = add_actions(&actions, files) && posix_spawn(pid, self->asking->binaries.program, &actions,
-                                                               &attributes, arguments, environment) == 0;
-    posix_spawnattr_destroy(&attributes);
+    bool started = add_actions(&actions, files) &&
+                   lode_binary_start(self->asking->binaries.program, "unwind", SECONDS, &actions, pid);
     posix_spawn_file_actions_destroy(&actions);
     return started;
 }
