@@ -230,6 +230,22 @@ def check_jit(tap, lode, folder):
     tap.check(without == named() == ["[anon]"], "a map that is a link is not read", wrong)
 
 
+def check_packed(tap, lode, folder):
+    """Instants of a trace line may take more bytes than the compressed records that they come from."""
+    event, what = Event(), "a recording that is smaller than its trace lines can be converted, and keeps every sample"
+    recording = Recording(event)
+    for i in range(20000):
+        recording.sample(event, 0x400110, 10, 10, 1000 + i // 1000)
+    if not recording.pack():
+        tap.skip(what, "there is no program zstd")
+        return
+    path, copy = folder / "packed.data", folder / "copy"
+    path.write_bytes(recording.file())
+    done = subprocess.run([lode, "convert", path, "-o", copy], capture_output=True, text=True, check=False)
+    rows = ask(lode, "sql", "--json", copy, "select count(*) from sample")["results"][0]["rows"] if done.returncode == 0 else done.stderr
+    tap.check(path.stat().st_size < 12 * 20000 and rows == [[20000]], what, [rows])
+
+
 FORMS = {"file": 136, "stream": 136, "directory": 136, "zstd": 136, "zstd2": 144, "big-endian": 136, "small events": 64, "large events": 200}
 
 
@@ -242,6 +258,7 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as scratch:
         check_jit(tap, options.lode, Path(scratch))
+        check_packed(tap, options.lode, Path(scratch))
         for number, (form, size) in enumerate(FORMS.items()):
             for seed in range(options.seeds):
                 model = Model(100 * number + seed, form == "big-endian", size)

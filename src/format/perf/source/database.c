@@ -138,7 +138,7 @@ static lode_status begin(struct opened **out, lode_error *error)
     return lode_report_keep(&self->report, &self->model, error);
 }
 
-/* A sample of a switch is an instant of two threads. Compressed, records may take less than these. */
+/* A sample of a switch is an instant of two threads. Compressed, records may be smaller. */
 static uint64_t most_instants(const struct perf_store *store)
 {
     return 2 * store->counts[PERF_SAMPLE] + store->counts[PERF_SWITCH] + store->counts[PERF_SWITCH_CPU];
