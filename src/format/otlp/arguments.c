@@ -54,6 +54,8 @@ static void put_digits(const struct lode_structure *self, struct lode_label *lab
         lode_label_format(label, "%02x", ((const uint8_t *)bytes)[i]);
 }
 
+/* DEPTH_MOST bounds the recursion. NOLINTBEGIN(misc-no-recursion) */
+
 static void put_pair(struct lode_label *label, struct lode_range bytes, unsigned depth)
 {
     struct lode_pb_walk walk = lode_pb_walk_of(bytes);
@@ -113,6 +115,8 @@ static void put_value(struct lode_label *label, struct lode_range bytes, unsigne
             put_digits(NULL, label, field.bytes.data, (size_t)field.bytes.size);
     }
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 static void put_structure(const struct lode_structure *self, struct lode_label *label, const void *bytes,
                           size_t length)

@@ -257,7 +257,8 @@ static lode_status report_moves(struct repairing *self)
             next++;
         /* A queue on one side has the same look, but not in most calls. */
         bool is_clock = 2 * (next - i) > self->calls[moves[i].service];
-        double median = (double)moves[i + (next - i) / 2].by / MILLI;
+        size_t middle = i + (next - i) / 2;
+        double median = (double)moves[middle].by / MILLI;
         LODE_TRY(lode_report_add(self->opening->report, is_clock ? OTLP_CLOCK : OTLP_OUTSIDE, NULL,
                                  LODE_NO_OFFSET, "service %s: %s, by %+.3f ms in the median",
                                  self->rec->base.modules[moves[i].service].path,

@@ -49,6 +49,8 @@ static unsigned value_field(struct lode_range key)
     return 0;
 }
 
+/* LODE_JSON_DEPTH bounds the recursion. NOLINTBEGIN(misc-no-recursion) */
+
 /* An AnyValue; of several values the last one counts, as in protobuf. */
 static void write_value(struct otlp_put *put, unsigned field, struct lode_json *json)
 {
@@ -122,6 +124,8 @@ static void write_values(struct otlp_put *put, struct lode_json *json, bool is_m
         }
     }
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 /* ---- spans ---- */
 
@@ -419,6 +423,7 @@ static void read_resource_spans(struct otlp_batch *batch, struct lode_json *json
     }
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than LODE_JSON_DEPTH */
 static void read_traces(struct otlp_batch *batch, struct lode_json *json)
 {
     struct lode_range key;

@@ -188,10 +188,10 @@ static uint32_t read_origin(struct otlp_batch *batch, struct lode_json json)
                                   (struct lode_range){0});
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than LODE_JSON_DEPTH */
 static void read_list(struct otlp_batch *batch, struct lode_json *json)
 {
     while (!batch->has_failed && lode_json_item(json)) {
-        /* Each level is an array of the file, and the reader limits how many there are. */
         if (lode_json_enter(json, '['))
             read_list(batch, json);
         else if (lode_json_peek(json) != '{')

@@ -49,6 +49,8 @@ static uint32_t own(struct perf_maps *maps, uint32_t number, uint32_t edition)
     return copy;
 }
 
+/* Random priorities keep trees flat, and so the recursion. NOLINTBEGIN(misc-no-recursion) */
+
 /* Divides a tree: mappings that begin below an address, and the others. */
 static bool split(struct perf_maps *maps, uint32_t root, uint32_t edition, uint64_t address, uint32_t *below,
                   uint32_t *above)
@@ -97,6 +99,8 @@ static bool join(struct perf_maps *maps, uint32_t below, uint32_t above, uint32_
     }
     return true;
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 /* The last mapping of a tree. */
 static const struct perf_mapping *last_of(const struct perf_maps *maps, uint32_t root)
@@ -168,6 +172,7 @@ const struct perf_mapping *lode_perf_maps_find(const struct perf_maps *maps, uin
     return found && address < found->end ? found : NULL;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): as above */
 static bool visit_all(const struct perf_maps *maps, uint32_t root,
                       bool (*visit)(void *user, const struct perf_mapping *mapping), void *user)
 {

@@ -119,6 +119,8 @@ static lode_status find_task(struct perf_replay *self, int32_t tid, struct perf_
     return LODE_OK;
 }
 
+/* A first thread needs no other one. NOLINTBEGIN(misc-no-recursion) */
+
 static lode_status find_thread(struct perf_replay *self, int32_t pid, int32_t tid, uint32_t *out);
 
 /* Threads of a process share the space of its first thread. */
@@ -166,6 +168,8 @@ static lode_status find_thread(struct perf_replay *self, int32_t pid, int32_t ti
     thread->pid = pid;
     return pid == tid ? LODE_OK : join_process(self, *out, pid, tid);
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 /* ---- mappings ---- */
 

@@ -183,7 +183,8 @@ static size_t running_id(uint8_t id[PERF_BUILD_ID])
     for (size_t at = 0; size > 0 && at + 12 <= (size_t)size;) {
         uint32_t fields[3]; /* sizes of name and content, and the type */
         memcpy(fields, notes + at, sizeof fields);
-        size_t content = at + 12 + (fields[0] + 3u) / 4 * 4, end = content + (fields[1] + 3u) / 4 * 4;
+        size_t content = at + 12 + ((size_t)fields[0] + 3) / 4 * 4;
+        size_t end = content + ((size_t)fields[1] + 3) / 4 * 4;
         if (fields[0] > NOTES_MOST || fields[1] > NOTES_MOST || end > (size_t)size)
             return 0;
         if (fields[2] == NT_BUILD_ID && fields[0] == 4 && memcmp(notes + at + 12, "GNU", 4) == 0 &&

@@ -138,9 +138,9 @@ static int compare_profiles(const void *left, const void *right)
 static lode_status name_profiles(struct perf_source *source, lode_error *error)
 {
     struct hpcrun_source *base = &source->base;
+    const struct perf_profile *profile = source->profiles, *last = NULL;
     uint32_t rank = 0, thread = 0;
-    for (uint32_t i = 0; i < base->entry_count; i++) {
-        const struct perf_profile *profile = &source->profiles[i], *last = i > 0 ? profile - 1 : NULL;
+    for (uint32_t i = 0; i < base->entry_count; i++, last = profile++) {
         bool is_new = last && (last->who.pid != profile->who.pid || last->leader != profile->leader);
         lode_id *ids = lode_arena_alloc(&base->arena, 2, sizeof *ids);
         LODE_TRY_ALLOC(ids, error);
