@@ -68,7 +68,7 @@ int session_check_address(session *s, catalogue_error *error)
     }
     /* How libpq is told to look at a service without a connection; the address names it again. */
     if (service && status == 0)
-        setenv("PGSERVICE", service, 1);
+        setenv("PGSERVICE", service, 1); // NOLINT(concurrency-mt-unsafe): a program opens one catalogue
     PQconninfoOption *otherwise = status == 0 ? PQconndefaults() : NULL;
     s->is_encrypted_by_default = status == 0 && is_to_be_encrypted(given, otherwise);
     PQconninfoFree(otherwise);

@@ -28,7 +28,7 @@ static int take_labels(reader *r, const PGresult *result)
     if (!r->labels || r->texts.is_out_of_memory)
         return -1;
     const char *at = r->texts.bytes;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; at && i < count; i++) {
         r->labels[i].name = at;
         r->labels[i].value = at += strlen(at) + 1;
         at += strlen(at) + 1;

@@ -148,7 +148,8 @@ int server_values(catalogue *of, const run_set *set, int64_t metric, int64_t fun
         return -1;
     for (size_t i = 0; i < s->cache.cost_count; i++) {
         const struct cached_run *run = &s->cache.costs[i];
-        const cached_cost *cost = bsearch(&wanted, run->costs, run->count, sizeof *run->costs, by_function);
+        const cached_cost *cost =
+            run->count ? bsearch(&wanted, run->costs, run->count, sizeof *run->costs, by_function) : NULL;
         if (cost)
             on_value(user, run->run, is_inclusive ? cost->inclusive : cost->exclusive);
     }
