@@ -25,11 +25,10 @@ static const char *effective(const PQconninfoOption *given, const PQconninfoOpti
 /* Of several hosts, all. A host that begins with a slash is the directory of a socket. */
 static int has_host(const char *hosts)
 {
-    while (hosts && *hosts) {
-        if (*hosts != '/' && *hosts != '@' && *hosts != ',')
+    for (const char *at = hosts; at && *at; at += strspn(at, ",")) {
+        if (*at != '/' && *at != '@' && *at != ',')
             return 1;
-        hosts = strchr(hosts, ',');
-        hosts += hosts ? strspn(hosts, ",") : 0;
+        at += strcspn(at, ",");
     }
     return 0;
 }
