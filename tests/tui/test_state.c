@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The state of `lode tui`, by keys. Rules that always hold are in bench.c. */
 #include "bench.h"
+#include "share.h"
 #include "tui/tree.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@
 int __wrap_main(void); // NOLINT(bugprone-reserved-identifier)
 
 enum {
-    WALK_KEYS = 100000,
+    WALKS = 8, /* LODE_SHARE chooses some of them */
+    WALK_KEYS = 12500,
     KEYS_PER_PICTURE = 4 /* on average */
 };
 
@@ -347,7 +349,7 @@ static int any_key(uint64_t *seed)
     return (int)chance(seed);
 }
 
-static void walk(enum kind kind, uint64_t seed)
+static void walk_once(enum kind kind, uint64_t seed)
 {
     static const int sizes[] = {0, 1, 8, 24, 40, 80, 120, 300};
     struct bench *b = begin(kind);
@@ -372,6 +374,14 @@ static void walk(enum kind kind, uint64_t seed)
     assert_true(kind != LARGE || most > 100);
     assert_true(texts_put > WALK_KEYS);
     end(b);
+}
+
+static void walk(enum kind kind, uint64_t seed)
+{
+    struct share share = share_from_environment();
+    for (uint64_t i = 0; i < WALKS; i++)
+        if (i % share.parts == share.part % WALKS)
+            walk_once(kind, WALKS * seed + i);
 }
 
 static void any_keys_on_a_database(void **state)
