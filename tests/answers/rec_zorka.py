@@ -29,6 +29,16 @@ def has_failed(call):
     return bool(call.thrown) or bool(call.info.get(zorka.FLAGS, 0) & ERROR)
 
 
+def exceptions(path):
+    """How many were thrown."""
+    pending, count = list(Read(path).traces), 0
+    while pending:
+        call = pending.pop()
+        count += len(call.thrown)
+        pending += call.calls
+    return count
+
+
 def _calls(store, trace, begin):
     """The outermost call of a trace with all that it calls; ticks become nanoseconds after the first trace."""
     first, methods, outermost = trace.info[zorka.START], {}, []

@@ -4,7 +4,7 @@
 Threads of one number, in timelines: two processes, two recordings or two runs of a database have them, and viewers put what has the
 same number into one row. Every format keeps them apart; calls and times of each are those of `lode replay`, or of `lode top` for
 trace lines; numbers are unique, and names have the recorded ones. With LODE_VALIDATORS, Perfetto finds as many threads and processes,
-with the same sums for each. One store of several needs the corpus. LODE_SHARE selects a part of the stores.
+with the same sums for each. LODE_SHARE selects a part of the stores.
 """
 
 import argparse
@@ -69,14 +69,19 @@ def agents(tap, name, *recordings):
     return store
 
 
-def nameless(tap):
-    """Two agents that recorded no numbers: both have threads 1, 2 and 3. None without a corpus."""
-    root = threads.corpus() / "zorka" / "stores"
-    if not root.is_dir():
-        return None
+def nameless(store):
+    """Agents that recorded no numbers: the attributes that have them get other names."""
+    for path in store.rglob("text-*.wal"):
+        texts = path.read_bytes()
+        path.write_bytes(texts.replace(b"process.pid", b"process.was").replace(b"thread.id", b"thread.no"))
+    return store
+
+
+def first_and_master(tap):
+    """Two agents of the larger corpus that recorded no numbers: both have threads 1, 2 and 3."""
     for number, name in enumerate(("first", "master")):
-        shutil.copytree(root / name / "000000", tap.folder / "nameless" / f"{number:06}")
-    return tap.folder / "nameless"
+        shutil.copytree(threads.corpus() / "zorka" / "stores" / name / "000000", tap.folder / "agents" / f"{number:06}")
+    return tap.folder / "agents"
 
 
 def stores(tap):
@@ -88,10 +93,9 @@ def stores(tap):
     yield "threads 7 and 8 of two processes", agents(tap, "processes", one, two), 2
     yield "threads of one process that overlap", agents(tap, "overlap", one, again), 1
     yield "a process with the number of a thread of another", agents(tap, "crossed", one, seven), 2
-    if without := nameless(tap):
-        yield "processes without numbers", without, 2
-    else:
-        tap.skip("processes without numbers", "there is no corpus")
+    yield "processes without numbers", nameless(agents(tap, "nameless", one, two)), 2
+    if not threads.corpora.is_own():
+        yield "processes of the corpus without numbers", first_and_master(tap), 2
     tap.run("merge", one, again, "-o", tap.folder / "merged.data")
     yield "two recordings of one process, merged", tap.folder / "merged.data", 2
 
@@ -99,15 +103,15 @@ def stores(tap):
 # ---- what Lode says ----
 
 def calls_by_track(tap, store):
-    """{track: Counter of (begin, time, depth, name)}."""
-    stacks, found = defaultdict(list), defaultdict(Counter)
+    """{track: calls (begin, time, depth, name) by their ends}."""
+    stacks, found = defaultdict(list), defaultdict(list)
     for row in tap.json("replay", store, "--names", "raw")["rows"]:
         stack = stacks[row["track"]]
         if row["kind"] in ("enter", "sched_out"):
             stack.append((int(row["time_ns"]), row["name"]))
         elif row["kind"] in ("leave", "sched_in"):
             begin, name = stack.pop()
-            found[row["track"]][(begin, int(row["time_ns"]) - begin, len(stack), name)] += 1
+            found[row["track"]].append((begin, int(row["time_ns"]) - begin, len(stack), name))
     if any(stacks.values()):
         raise RuntimeError("a call never ends")
     return found
@@ -120,7 +124,7 @@ def expected_lines(tap, store):
     for task in tasks:
         free = next((lane for lane in lanes[task["pid"], task["tid"]] if lane["end"] <= int(task["begin_ns"])), None)
         if free is None:
-            free = {"calls": Counter()}
+            free = {"calls": []}
             lanes[task["pid"], task["tid"]].append(free)
         free["end"] = int(task["end_ns"])
         free["calls"] += calls[task["track"]]
@@ -156,9 +160,9 @@ def read(tap, form, store, *options):
 
 
 def comparable(form, calls):
-    """What a format has of the calls of a thread."""
+    """What a format has of the calls of a thread, which come by their ends."""
     if form != "firefox":
-        return frozenset(calls.items())
+        return frozenset(Counter(calls).items())
     return frozenset((name, total, own) for name, (_, total, own) in threads.sums({0: calls}).items() if total)
 
 
@@ -233,7 +237,7 @@ def check_runs(tap, forms):
         _, rows = read(tap, form, store)
         found = Counter()
         for _, _, _, calls in rows:
-            own = {n: row[1] for n, row in calls.items()} if form == "firefox" else {n: row[2] for n, row in threads.sums({0: calls}).items()}
+            own = {n: row[1] for n, row in calls.items()} if form == "firefox" else {n: row[2] for n, row in threads.sums({0: threads.ordered(calls)}).items()}
             found[frozenset((n, time) for n, time in own.items() if time)] += 1
         wrong = [f"{note}: {sorted(row)[:3]}" for note, rest in (("too many", found - wanted), ("missing", wanted - found)) for row in list(rest)[:2]]
         wrong += number_faults(rows, 2) if form in ("perfetto", "chrome", "firefox") else []

@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "answers")]
 
-from imports import corpus, differences, run, top  # noqa: E402
+from imports import corpora, corpus, differences, run, top  # noqa: E402
 from stacks import PPROF_UNITS, SCALES, Lode, code_name, compare, database_rows, pprof_top, renamed, split_unit  # noqa: E402
 from share import Share  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -67,8 +67,10 @@ def check_pprof(tap, lode, folder, share, scratch):
 
 def check_labels(tap, lode, folder, scratch):
     """Labels as frames, and one value of a label, by pprof: doc/formats/pprof.md says how. Values by function are those of pprof's own answer."""
-    cases = [("made-go-cpu-labels.pb.gz", "-tagroot=rank,request"), ("made-go-cpu-labels.pb.gz", "-tagleaf=rank"),
-             ("parca-ebpf-threads.pb.gz", "-tagroot=thread_id"), ("go-cpu-labels.pb.gz", "-tagroot=mylabel"), ("made-go-cpu-labels.pb.gz", "-tagfocus=request=.*id=1")]
+    cases = corpora.either(
+        [("made-go-cpu-labels.pb.gz", "-tagroot=rank,request"), ("made-go-cpu-labels.pb.gz", "-tagleaf=rank"), ("parca-ebpf-threads.pb.gz", "-tagroot=thread_id"),
+         ("go-cpu-labels.pb.gz", "-tagroot=mylabel"), ("made-go-cpu-labels.pb.gz", "-tagfocus=request=.*id=1")],
+        [("labels.pb.gz", "-tagroot=thread,request"), ("labels.pb.gz", "-tagleaf=thread"), ("labels.pb.gz", "-tagfocus=thread=worker-1")])
     for file, option in part_of(cases, 1):
         target = scratch / "labels.pb.gz"
         done = subprocess.run(["go", "tool", "pprof", "-proto", "-symbolize=none", option, f"-output={target}", str(folder / file)], capture_output=True,
@@ -96,7 +98,7 @@ def check_folded(tap, lode, folder, scratch):
     for path in part_of(sorted(folder.glob("*.folded")), 1):
         text = path.read_text(errors="replace")
         # Fractions are scaled, and two counts are two metrics: `answers folded` has them.
-        if re.search(r"\d+\.\d*\r?$", text, re.MULTILINE) or path.name.startswith(("diff-two", "diff-perf")) or not lines_of(text):
+        if re.search(r"\d+\.\d*\r?$", text, re.MULTILINE) or path.name.startswith(("diff-two", "diff-perf", "two-columns")) or not lines_of(text):
             continue
         target = scratch / "again.folded"
         done = run(lode, "export", path, "--format", "folded", "--names", "raw", "-f", "-o", target)

@@ -27,7 +27,7 @@ from tap import Tap  # noqa: E402
 
 FORMATS = {"loops-cputime-t": ("folded", "pprof", "speedscope", "parquet", "perfetto", "chrome"), "small": ("csv", "jsonl", "firefox", "callgrind"),
            "recursion-cuda-nvidiapc-t": ("folded", "hatchet", "csv"), "loops-perf": ("pprof", "folded")}
-OPTIONS = {"loops-cputime-t": ("--loops", "--lines", "--by-profile"), "recursion-cuda-nvidiapc-t": ("--metric", "GINS", "--no-entries")}
+OPTIONS = {"loops-cputime-t": ("--loops", "--lines", "--by-profile"), "recursion-cuda-nvidiapc-t": ("--metric", corpora.either("GINS", "cycles"), "--no-entries")}
 # Moments at which a signal comes, in seconds after the database is begun; the last ones are within or after the export.
 DELAYS = (0, 0.01, 0.05, 0.1, 0.3)
 

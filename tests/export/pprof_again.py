@@ -17,7 +17,7 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "answers"), str(TESTS / "tools")]
 
-from imports import corpus, run  # noqa: E402
+from imports import corpora, corpus, run  # noqa: E402
 from pprof_reader import differences, facts, write  # noqa: E402
 from share import Share  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -90,9 +90,12 @@ def check_corpus(tap, lode, folder, share, scratch):
 
 def check_go(tap, lode, folder, scratch):
     """What pprof prints about labels of the original and of the export."""
-    cases = [("made-go-cpu-labels.pb.gz", ["-tags"]), ("made-go-cpu-labels.pb.gz", ["-top", "-tagfocus=request=.*id=1"]),
-             ("made-go-cpu-labels.pb.gz", ["-top", "-tagroot=rank,request"]), ("go-cpu-exemplars.pb.gz", ["-tags"]), ("go-heap-age.pb.gz", ["-tags"]),
-             ("parca-ebpf-threads.pb.gz", ["-top", "-tagroot=thread_id"]), ("go-heap-default.pb.gz", ["-top"])]
+    cases = corpora.either(
+        [("made-go-cpu-labels.pb.gz", ["-tags"]), ("made-go-cpu-labels.pb.gz", ["-top", "-tagfocus=request=.*id=1"]),
+         ("made-go-cpu-labels.pb.gz", ["-top", "-tagroot=rank,request"]), ("go-cpu-exemplars.pb.gz", ["-tags"]), ("go-heap-age.pb.gz", ["-tags"]),
+         ("parca-ebpf-threads.pb.gz", ["-top", "-tagroot=thread_id"]), ("go-heap-default.pb.gz", ["-top"])],
+        [("labels.pb.gz", ["-tags"]), ("labels.pb.gz", ["-top", "-tagfocus=thread=worker-1"]), ("labels.pb.gz", ["-top", "-tagroot=thread,request"]),
+         ("heap-after.pprof", ["-top"])])
     for name, options in Share.of_cases().of(cases) or cases[:1]:
         target = scratch / name
         export(lode, folder / name, target, "--names", "raw")

@@ -16,6 +16,7 @@ import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import known
 import timeline_reference as reference
 import validators
 from readers.thread_files import Bad, Firefox, Speedscope, firefox, has_otf2, otf2, speedscope
@@ -39,7 +40,8 @@ except ImportError:  # no PyYAML, or one without libyaml
 # Readers give up on these: tests/answers/rec_corpus.py says why.
 NOT_READ = {"badhdrmagic", "v5", "be_noswap_hdr", "badmagic", "evunk", "extratid", "nosess", "moreflag"}
 SMALL = 1 << 15  # bytes of what an independent reader wrote about a database, packed
-LARGE = "viewer-issue-233"
+LARGE = known.LARGE
+OPENMP = corpora.either(LARGE, "made-openmp")
 DEEPEST = {"speedscope": 3000}
 
 
@@ -75,13 +77,17 @@ class Program(Tap):
 READERS = {"speedscope": speedscope, "otf2": otf2}
 
 
+def ordered(calls):
+    """Calls by their ends, if clocks are fine: of two that begin together, the deeper one is within the other."""
+    return sorted(calls.elements(), key=lambda c: (c[0], c[2], -c[1]), reverse=True)
+
+
 def sums(threads):
-    """{name: [calls, total, own]}: a function that calls itself counts once in its total."""
+    """{name: [calls, total, own]} of lists of calls by their ends: a function that calls itself counts once in its total."""
     found = defaultdict(lambda: [0, 0, 0])
     for calls in threads.values():
         stack = []
-        rows = sorted(calls.elements(), key=lambda c: (c[0], c[2], -c[1]))
-        for begin, time, depth, name in rows:
+        for _, time, depth, name in reversed(calls):
             del stack[depth:]
             found[name][0] += 1
             found[name][2] += time
@@ -129,7 +135,7 @@ def agree(tap, name, store, wanted, *options):
 
 def agree_firefox(tap, name, store, threads, *options):
     """Times by function of each thread; what took no time is not there."""
-    rows = Counter(frozenset((n, total, own) for n, (_, total, own) in sums({0: calls}).items() if total) for calls in threads.values())
+    rows = Counter(frozenset((n, total, own) for n, (_, total, own) in sums({0: ordered(calls)}).items() if total) for calls in threads.values())
     found = Counter(frozenset((n, *row) for n, row in one.items() if row[0]) for one in firefox(tap, store, *options).threads.values())
     for counter in (rows, found):
         counter.pop(frozenset(), None)
@@ -214,7 +220,7 @@ def compare_top(tap, name, store, traces=None):
             wanted[row["name"]][i] += row[key]
     twice = {row["name"] for row in answer["rows"]} if len(wanted) < len(answer["rows"]) else set()
     for form, read in READERS.items():
-        found = sums((traces[form] if traces else read(tap, store)).threads)
+        found = sums((traces[form] if traces else read(tap, store)).lists)
         wrong = [f"{key}: {found.get(key)}, not {wanted.get(key)}" for key in set(found) | set(wanted)
                  if key not in twice and tuple(wanted.get(key, ())) != found.get(key)]
         tap.values += 3 * len(wanted)
@@ -231,14 +237,18 @@ def stores(tap, options):
         for form, read in READERS.items():
             trace = read(tap, root / name)
             wrong = differences(all_of(trace.threads), wanted)
-            tap.check(not wrong and len(trace.threads) == 3, f"{form}: {name}: {sum(wanted.values())} calls of 5 requests on 3 threads", wrong)
+            requests, on_threads, _ = known.REQUESTS[name]
+            tap.check(not wrong and (len(tracks), len(trace.threads)) == (requests, on_threads),
+                      f"{form}: {name}: {sum(wanted.values())} calls of {requests} requests on {on_threads} threads", wrong)
             tap.values += 4 * sum(wanted.values())
-        total = sums({n: Counter((c.begin, c.time, len(above), c.function.raw) for c, above in rec_reference.walk(track.calls)) for n, track in enumerate(tracks)})
+        own = Counter()
+        for call, _ in rec_reference.all_calls(tracks):
+            own[call.function.raw] += call.own
         found = Counter()
         for one in firefox(tap, root / name).threads.values():
             found.update({n: row[1] for n, row in one.items()})
-        wrong = [f"{n}: {found[n]}, not {total.get(n)}" for n in set(found) | set(total) if found[n] != total.get(n, (0, 0, 0))[2]]
-        tap.check(not wrong, f"firefox: {name}: own times of {len(total)} functions are those of the reference", wrong[:5])
+        wrong = [f"{n}: {found[n]}, not {own[n]}" for n in set(found) | set(own) if found[n] != own[n]]
+        tap.check(not wrong, f"firefox: {name}: own times of {len(own)} functions are those of the reference", wrong[:5])
         compare_top(tap, name, root / name)
     return None
 
@@ -285,19 +295,19 @@ def check_cost(tap, path, metric):
 
 
 def by_profile(tap, options):
-    store = corpus() / "hpctoolkit" / "final" / LARGE
-    if not store.is_dir():
-        return tap.skip("costs by profile", "there is no corpus")
+    store, facts = known.store(), known.facts()
+    if facts is None:
+        return tap.skip("costs by profile", known.UNKNOWN)
     trace = speedscope(tap, store, "--by-profile", "--no-entries")
     whole = speedscope(tap, store, "--metric", "CPUTIME", "--no-entries")
     (own, inclusive, _), = whole.sampled.values()
-    tap.check(len(trace.sampled) >= 81 and "RANK" in "".join(name for _, name in trace.sampled).upper(), "--by-profile: a profile for each thread of each rank",
+    tap.check(len(trace.sampled) >= facts.threads and "RANK" in "".join(name for _, name in trace.sampled).upper(), "--by-profile: a profile for each thread of each rank",
               [len(trace.sampled), list(trace.sampled)[:3]])
     added = sum((one for one, _, _ in trace.sampled.values()), Counter())
     wrong = [f"{name}: {added[name]}, not {own[name]}" for name in own | added if abs(added[name] - own[name]) > 2000 * len(trace.sampled)]
     tap.check(not wrong and abs(sum(added.values()) - sum(own.values())) <= len(trace.sampled), "--by-profile: profiles add up to the whole", wrong[:5])
     both = speedscope(tap, store, "--samples", "--no-entries")
-    tap.check(len(both.threads) == 81 and len(both.sampled) == 1 and both.sampled[next(iter(both.sampled))][0] == own,
+    tap.check(len(both.threads) == facts.threads and len(both.sampled) == 1 and both.sampled[next(iter(both.sampled))][0] == own,
               "--samples: costs and threads in one file")
     return None
 
@@ -305,55 +315,56 @@ def by_profile(tap, options):
 # ---- traps ----
 
 def traps(tap, options):
-    recorded = dict(corpus_files.recorded())
-    if not recorded:
-        return tap.skip("traps", "there is no corpus")
-    cases = [speedscope_traps, firefox_traps, deep]
+    facts = known.facts()
+    if facts is None:
+        tap.skip(f"traps of {LARGE}", known.UNKNOWN)
+    cases = [deep, firefox_markers, *([speedscope_traps, firefox_traps] if facts else [])]
     if "otf2" in READERS:
-        cases[1:1] = [otf2_traps, otf2_values]
+        cases += [otf2_values, *([otf2_traps] if facts else [])]
     for case in options.share.of(cases):
-        case(tap, recorded)
-    return None
+        case(tap, facts)
 
 
-def speedscope_traps(tap, recorded):
-    root = corpus() / "hpctoolkit" / "final"
-    trace = speedscope(tap, root / LARGE)
+def speedscope_traps(tap, facts):
+    trace = speedscope(tap, known.store())
     calls = all_of(trace.threads)
     found = (sum(calls.values()), trace.events, max(key[2] for key in calls) + 1, len(trace.threads),
              sum(key[1] * n for key, n in calls.items()), sum(key[1] * n for key, n in calls.items() if key[2] == 0),
              min(key[0] for key in calls), max(key[0] + key[1] for key in calls))
-    wanted = (253211, 506422, 25, 81, 5104473178000, 651849998000, 1663059471075931000, 1663059479261322000)
+    wanted = (facts.calls, 2 * facts.calls, facts.depth, facts.threads, facts.time, facts.outermost, facts.first, facts.last)
     tap.check(found == wanted, f"{LARGE}: calls, events, depth, threads, sums and times as another program found them", [found, wanted])
-    tap.check(trace.ends == {(0, 8185391000)}, "times count from the first event: a double holds them exactly", [trace.ends])
-    (own, _, _), = speedscope(tap, root / LARGE, "--metric", "CPUTIME").sampled.values()
-    tap.check(sum(own.values()) == 638016958000 and own["<omp barrier wait>"] == 183402666000, f"{LARGE}: total and own cost as another program found them",
-              [sum(own.values()), own["<omp barrier wait>"]])
-    inlined = tap.json("info", root / LARGE)["contexts"]["inlined_calls"]
-    names = {name for key in calls for name in [key[3]]}
-    tap.check(inlined == 200 and any("LagrangeLeapFrog" in name for name in names), "inlined functions are calls of their own", [inlined])
+    tap.check(trace.ends == {(0, facts.last - facts.first)}, "times count from the first event: a double holds them exactly", [trace.ends])
+    (own, _, _), = speedscope(tap, known.store(), "--metric", "CPUTIME").sampled.values()
+    name, cost = facts.row
+    tap.check(sum(own.values()) == facts.cost and own[name] == cost, f"{LARGE}: total and own cost as another program found them", [sum(own.values()), own[name]])
+    inlined = tap.json("info", known.store())["contexts"]["inlined_calls"]
+    tap.check(inlined == facts.inlined and any(facts.part in key[3] for key in calls), "inlined functions are calls of their own", [inlined])
 
 
-def firefox_traps(tap, recorded):
-    trace = firefox(tap, corpus() / "hpctoolkit" / "final" / LARGE)
+def firefox_traps(tap, facts):
+    trace = firefox(tap, known.store())
     own = sum(row[1] for one in trace.threads.values() for row in one.values())
-    tap.check(own == 651849998000 and len(trace.threads) == 81 and len({t["pid"] for t in trace.rows}) == 27,
+    tap.check(own == facts.outermost and len(trace.threads) == facts.threads and len({t["pid"] for t in trace.rows}) == facts.processes,
               f"firefox: {LARGE}: sum, threads and processes as another program found them", [own, len(trace.threads)])
-    tap.check(trace.meta["preprocessedProfileVersion"] == 60 and abs(trace.meta["startTime"] - 1663059471075.931) < 0.001 and
+    tap.check(trace.meta["preprocessedProfileVersion"] == 60 and abs(trace.meta["startTime"] - facts.first / 1e6) < 0.001 and
               any(c["color"] == "grey" for c in trace.meta["categories"]), "firefox: version 60, with the epoch in startTime", [trace.meta])
-    markers = firefox(tap, recorded["events"]).rows
+
+
+def firefox_markers(tap, _):
+    markers = firefox(tap, known.with_numbers(tap.folder)).rows
     tap.check(sum(t["markers"]["length"] for t in markers) > 0 and all(t["markers"]["phase"] == [0] * t["markers"]["length"] for t in markers),
               "firefox: what happened is a marker", [[t["markers"]["length"] for t in markers]])
 
 
-def otf2_traps(tap, recorded):
-    trace = otf2(tap, corpus() / "hpctoolkit" / "final" / LARGE)
+def otf2_traps(tap, facts):
+    trace = otf2(tap, known.store())
     calls = all_of(trace.threads)
     found = (sum(calls.values()), trace.events, max(key[2] for key in calls) + 1, len(trace.threads), len({row["group"] for row in trace.locations}),
              min(key[0] for key in calls), max(key[0] + key[1] for key in calls))
-    wanted = (253211, 506422, 25, 81, 27, 1663059471075931000, 1663059479261322000)
+    wanted = (facts.calls, 2 * facts.calls, facts.depth, facts.threads, facts.processes, facts.first, facts.last)
     tap.check(found == wanted, f"otf2: {LARGE}: calls, events, depth, threads, processes and times as another program found them", [found, wanted])
-    tap.check(any(r[4] == "MPI" for r in trace.regions) and any(r[4] == "OPENMP" for r in trace.regions) and any(r[2].endswith(".cc") and r[3] > 0 for r in trace.regions),
+    paradigms = {region[4] for name in {LARGE, OPENMP} for region in otf2(tap, corpus() / "hpctoolkit" / "final" / name).regions}
+    tap.check({"MPI", "OPENMP"} <= paradigms and any(r[2].endswith((".c", ".cc")) and r[3] > 0 for r in trace.regions),
               "otf2: regions have paradigms, files and lines", trace.regions[:5])
     gpu = otf2(tap, corpus() / "hpctoolkit" / "final" / "toolkit-loops-cuda-nvidia-t-v4")
     tap.check(any(row["type"] == "GPU" for row in gpu.locations) and all((row["type"] == "GPU") == row["name"].startswith("GPU") for row in gpu.locations),
@@ -361,20 +372,22 @@ def otf2_traps(tap, recorded):
               [[row["name"], row["type"]] for row in gpu.locations])
 
 
-def otf2_values(tap, recorded):
-    values = otf2(tap, recorded["n_autoargs"])
-    without = otf2(tap, recorded["n_autoargs"], "--no-arguments")
-    chrome = json.loads(tap.export(recorded["n_autoargs"], "chrome")[0].read_text())["traceEvents"]
+def otf2_values(tap, _):
+    values = otf2(tap, corpus_files.named("n_autoargs"))
+    without = otf2(tap, corpus_files.named("n_autoargs"), "--no-arguments")
+    chrome = json.loads(tap.export(corpus_files.named("n_autoargs"), "chrome")[0].read_text())["traceEvents"]
     count = sum(len(row["attributes"]) for row in values.locations)
     same = Counter(key for row in values.locations for key, _ in row["attributes"]) == Counter(key for e in chrome if e["ph"] in "BE" for key in e.get("args", ()))
-    tap.check(count == 74 and same and not any(row["attributes"] for row in without.locations) and values.threads == without.threads,
-              "otf2: 74 arguments and results are attributes; --no-arguments leaves them out", [count])
-    numbers = otf2(tap, recorded["events"])
+    tap.check(count == known.ARGUMENTS and same and not any(row["attributes"] for row in without.locations) and values.threads == without.threads,
+              f"otf2: {known.ARGUMENTS} arguments and results are attributes; --no-arguments leaves them out", [count])
+    numbers = otf2(tap, known.with_numbers(tap.folder))
     tap.check(sum(row["metrics"] for row in numbers.locations) > 0, "otf2: numbers are metrics", [row["metrics"] for row in numbers.locations])
     master = otf2(tap, corpus() / "zorka" / "stores" / "master")
     keys = Counter(key for row in master.locations for key, _ in row["attributes"])
-    tap.check(keys["request"] == 5 and keys["error"] > 0 and keys["exception class"] == 3, "otf2: ids of requests, failed calls and exceptions are attributes", [keys])
-    silent = subprocess.run([tap.lode, "export", str(recorded["mt"]), "--format", "otf2", "-o", "-"], capture_output=True, text=True)
+    thrown = rec_zorka.exceptions(corpus() / "zorka" / "stores" / "master")
+    tap.check(keys["request"] == known.REQUESTS["master"][0] and keys["error"] > 0 and keys["exception class"] == thrown > 0,
+              "otf2: ids of requests, failed calls and exceptions are attributes", [keys])
+    silent = subprocess.run([tap.lode, "export", str(corpus_files.named("mt")), "--format", "otf2", "-o", "-"], capture_output=True, text=True)
     tap.check(silent.returncode != 0 and not silent.stdout and "needs a path" in silent.stderr, "otf2: a directory cannot be streamed", [silent.stderr])
 
 
@@ -456,7 +469,7 @@ def importer_agrees(tap, name, trace):
             own[frame["name"]] += frame["self"]
         if key in trace.threads:
             calls = trace.threads[key]
-            wanted = {n: row[2] for n, row in sums({0: calls}).items()}
+            wanted = {n: row[2] for n, row in sums({0: trace.lists[key]}).items()}
             wrong += [] if profile["calls"] == sum(calls.values()) else [f"{key}: {profile['calls']} calls, not {sum(calls.values())}"]
         else:
             wanted = trace.sampled[key][0]
@@ -468,22 +481,20 @@ def importer_agrees(tap, name, trace):
 def readers(tap, options):
     if validators.where() is None:
         return tap.skip("speedscope's own importer", "LODE_VALIDATORS names no folder of validators")
-    recorded = dict(corpus_files.recorded())
-    if not recorded:
-        return tap.skip("speedscope's own importer", "there is no corpus")
-    stores = [recorded[name] for name in (sorted(recorded) if options.all else ("mt", "events"))]
+    recorded = sorted(dict(corpus_files.recorded()))
+    stores = [corpus_files.named(name) for name in (recorded if options.all else ("mt", "events"))]
     stores += [corpus() / "zorka" / "stores" / name for name in (("first", "master", "master-fmi", "real-agent") if options.all else ("master",))]
     finals = corpus() / "hpctoolkit" / "final"
     cases = [lambda path=path: importer_agrees(tap, f"{path.parent.name}/{path.name}", speedscope(tap, path)) for path in stores]
     cases += [lambda: importer_agrees(tap, f"costs of {LARGE}", speedscope(tap, finals / LARGE, "--metric", "CPUTIME"))]
     cases += [lambda path=path: samples_agree(tap, path)
               for path in (corpora.stores(finals) if options.all else [finals / "toolkit-small-v4", finals / "toolkit-loops-cuda-nvidia-t-v4"])]
-    cases += [lambda: broken(tap, speedscope(tap, recorded["mt"]).path)]
-    both = [*(recorded[n] for n in (sorted(recorded) if options.all else ("mt", "n_autoargs"))), finals / "toolkit-small-v4"]
+    cases += [lambda: broken(tap, speedscope(tap, corpus_files.named("mt")).path)]
+    both = [*(corpus_files.named(n) for n in (recorded if options.all else ("mt", "n_autoargs"))), finals / "toolkit-small-v4"]
     if "otf2" in READERS:
-        cases += [lambda path=path: otf2_agrees(tap, path) for path in both] + [lambda: broken_archives(tap, recorded["mt"])]
-    cases += [lambda path=path: firefox_agrees(tap, path) for path in both if options.all or path != recorded["n_autoargs"]]
-    cases += [lambda: broken_firefox(tap, recorded["mt"])]
+        cases += [lambda path=path: otf2_agrees(tap, path) for path in both] + [lambda: broken_archives(tap, corpus_files.named("mt"))]
+    cases += [lambda path=path: firefox_agrees(tap, path) for path in both if options.all or path != corpus_files.named("n_autoargs")]
+    cases += [lambda: broken_firefox(tap, corpus_files.named("mt"))]
     for case in options.share.of(cases):
         case()
     return None
@@ -501,7 +512,7 @@ def otf2_agrees(tap, path):
     """otf2-print accepts archives, and the validator's own sums are those of this file's reader."""
     trace = otf2(tap, path)
     status, said = validators.run("otf2_check.py", trace.path / "traces.otf2")
-    wanted = {n: {"calls": row[0], "total": row[1], "self": row[2]} for n, row in sums(trace.threads).items()}
+    wanted = {n: {"calls": row[0], "total": row[1], "self": row[2]} for n, row in sums(trace.lists).items()}
     tap.check(status == 0 and said["functions"] == wanted and said["depth"] == max(key[2] for c in trace.threads.values() for key in c) + 1,
               f"otf2-print reads {path.parent.name}/{path.name}: calls and times of {len(wanted)} functions agree", [said.get("error")])
 

@@ -15,6 +15,7 @@ import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import known
 import pftrace
 import timeline_reference as reference
 import validators
@@ -24,6 +25,7 @@ from tap import Tap
 import corpora
 import corpus_files
 import db_model
+import made
 import rec_reference
 import rec_uftrace
 import rec_zorka
@@ -38,7 +40,7 @@ except ImportError:  # no PyYAML, or one without libyaml
 NOT_READ = {"badhdrmagic", "v5", "be_noswap_hdr", "badmagic", "evunk", "extratid", "nosess", "moreflag"}
 SMALL = 1 << 15  # bytes of what an independent reader wrote about a database, packed
 HIGH = 0xffff8000deadbee0
-LARGE = "viewer-issue-233"
+LARGE = known.LARGE
 
 
 class Program(Tap):
@@ -188,10 +190,11 @@ def stores(tap, options):
     for name in ("first", "master"):
         tracks = rec_zorka.tracks(rec_zorka.Read(root / name))
         trace = both(tap, name, root / name, reference.of_recording(tracks, False), with_thread=False)
-        tap.check(len(trace.threads) == 3 and set(trace.processes) == {1}, f"{name}: 5 requests on 3 threads of one process, which has no number",
+        requests, threads, process = known.REQUESTS[name]
+        tap.check(len(trace.threads) == threads and set(trace.processes) == {process}, f"{name}: {requests} requests on {threads} threads of one process",
                   [trace.threads, trace.processes])
         ids = [value for s in trace.slices if s.depth == 0 for key, value in s.args if key == "request"]
-        tap.check(len(set(ids)) == 5 and all(len(i) == 32 for i in ids), f"{name}: the outermost slices have the ids of requests", [ids])
+        tap.check(len(set(ids)) == requests and all(len(i) == 32 for i in ids), f"{name}: the outermost slices have the ids of requests", [ids])
     return None
 
 
@@ -229,15 +232,16 @@ def perfetto_agrees(tap, name, store, *options):
 def readers(tap, options):
     if validators.where() is None:
         return tap.skip("Perfetto's own reader", "LODE_VALIDATORS names no folder of validators")
-    recorded = dict(corpus_files.recorded())
-    if not recorded:
-        return tap.skip("Perfetto's own reader", "there is no corpus")
-    root = corpus_files.folder("recorded").parents[1]
+    facts, root = known.facts(), corpora.root()
     final = root / "hpctoolkit" / "final"
-    stores = [recorded[name] for name in (sorted(recorded) if options.all else ("events", "deep4k"))]
+    stores = [corpus_files.named(name) for name in (sorted(dict(corpus_files.recorded())) if options.all else corpora.either(("events", "deep4k"), ("events", "args")))]
     stores += [root / "zorka" / "stores" / name for name in (("first", "master", "master-fmi", "real-agent") if options.all else ("master",))]
     stores += [path for path in corpora.stores(final) if path.name != LARGE and has_samples(tap, path)] if options.all else []
-    cases = [lambda: large(tap, final / LARGE), lambda: broken_chrome(tap), lambda: broken(tap, final / LARGE)]
+    cases = [lambda: broken_chrome(tap), lambda: broken(tap, final / LARGE)]
+    if facts is None:
+        tap.skip(LARGE, known.UNKNOWN)
+    else:
+        cases.append(lambda: as_known(tap, final / LARGE, facts))
     cases += [lambda path=path: perfetto_agrees(tap, f"{path.parent.name}/{path.name}", path) for path in stores]
     for case in options.share.of(cases):
         case()
@@ -248,12 +252,12 @@ def has_samples(tap, store):
     return subprocess.run([tap.lode, "export", str(store), "--format", "perfetto", "-o", "-"], capture_output=True).returncode == 0
 
 
-def large(tap, store):
+def as_known(tap, store, facts):
     trace = perfetto_agrees(tap, LARGE, store)
     status, said = validators.run("perfetto.mjs", trace.path, "select sum(dur) d from slice where depth=0")
-    found = (said["slices"]["count"], said["packets"] - 1 - 27 - 81 - 81, said["slices"]["depth"], said["threads"], len(said["processes"]),
+    found = (said["slices"]["count"], said["packets"] - 1 - facts.processes - 2 * facts.threads, said["slices"]["depth"], said["threads"], len(said["processes"]),
              int(said["slices"]["total"]), int(said["queries"][0][0]["d"]), said["bounds"]["first"], said["bounds"]["last"])
-    wanted = (253211, 506422, 25, 81, 27, 5104473178000, 651849998000, "1663059471075931000", "1663059479261322000")
+    wanted = (facts.calls, 2 * facts.calls, facts.depth, facts.threads, facts.processes, facts.time, facts.outermost, str(facts.first), str(facts.last))
     tap.check(status == 0 and found == wanted, f"{LARGE}: slices, events, depth, threads, processes, sums and times as another program found them", [found, wanted])
 
 
@@ -333,45 +337,60 @@ def compare_top(tap, name, trace, answer):
 
 
 def traps(tap, options):
-    if not corpus_files.recorded():
-        return tap.skip("traps", "there is no corpus")
     for trap in options.share.of((levels, epoch, arguments, errors, nameless, addresses)):
         trap(tap)
-    return None
+
+
+def made_recording(tap, name, records, specs=()):
+    """A recording of one thread."""
+    store = tap.folder / name
+    store.mkdir()
+    made.write(store, {100: records}, [], made.FUNCTIONS, specs)
+    return store
 
 
 def levels(tap):
-    store = dict(corpus_files.recorded())["deep4k"]
+    f = made.BASE + made.FUNCTIONS["f"]
+    down = [made.record("entry", made.TIME + level, level, f) for level in range(1000)]
+    up = [made.record("exit", made.TIME + 2000 - level, level, f) for level in reversed(range(1000))]
+    for store, count in ((made_recording(tap, "levels.data", down + up), 488), *corpora.either([(corpus_files.named("deep4k"), 990)], [])):
+        check_levels(tap, store, count)
+
+
+def check_levels(tap, store, count):
     trace = tap.perfetto(store)
-    tap.check(trace.depth == 512 and "990 calls were left out below 512 levels" in trace.said, "calls below 512 levels are left out, and that is said", [trace.depth, trace.said])
+    tap.check(trace.depth == 512 and f"{count} calls were left out below 512 levels" in trace.said, "calls below 512 levels are left out, and that is said",
+              [trace.depth, trace.said])
     trace = tap.perfetto(store, "--depth", 100)
     tap.check(trace.depth == 100 and "below 512" not in trace.said, "--depth cuts before", [trace.depth, trace.said])
 
 
 def epoch(tap):
-    chrome = tap.chrome(corpus_files.folder("recorded").parents[1] / "hpctoolkit" / "final" / LARGE)
+    facts = known.facts()
+    if facts is None:
+        return tap.skip(f"Chrome: times of {LARGE}", known.UNKNOWN)
+    chrome = tap.chrome(known.store())
     first = min(s.begin for s in chrome.slices)
-    tap.check(chrome.base == first == 1663059471075931000 and max(s.end for s in chrome.slices) == 1663059479261322000,
-              "Chrome: times count from the first event, and are exact", [chrome.base, first])
+    return tap.check(chrome.base == first == facts.first and max(s.end for s in chrome.slices) == facts.last,
+                     "Chrome: times count from the first event, and are exact", [chrome.base, first])
 
 
 def arguments(tap):
-    recorded = dict(corpus_files.recorded())
-    values = tap.perfetto(recorded["n_autoargs"])
-    without = tap.perfetto(recorded["n_autoargs"], "--no-arguments")
-    tap.check(sum(len(s.args) for s in values.slices) == 74 and not any(s.args for s in without.slices) and values.keys() == without.keys(),
+    values = tap.perfetto(corpus_files.named("n_autoargs"))
+    without = tap.perfetto(corpus_files.named("n_autoargs"), "--no-arguments")
+    tap.check(sum(len(s.args) for s in values.slices) == known.ARGUMENTS and not any(s.args for s in without.slices) and values.keys() == without.keys(),
               "--no-arguments: the same slices without values", [sum(len(s.args) for s in values.slices)])
-    counters = tap.perfetto(recorded["events"]).counters
+    counters = tap.perfetto(known.with_numbers(tap.folder)).counters
     tap.check("read:proc/statm vmrss" in counters and len(counters["read:proc/statm vmrss"]) > 1, "numbers are counters", [sorted(counters)])
 
 
 def errors(tap):
-    store = corpus_files.folder("recorded").parents[1] / "zorka" / "stores" / "master"
+    store = corpora.root() / "zorka" / "stores" / "master"
     values, chrome = tap.perfetto(store), tap.chrome(store, "--no-arguments")
     tap.check(any(key == "error" and value is True for s in values.slices for key, value in s.args) and not any(s.args for s in chrome.slices),
               "failed calls say so; without arguments they do not")
     thrown = [dict(i.args) for i in values.instants if i.name == "exception"]
-    tap.check(len(thrown) == 3 and all(i["class"] and i["message"] and i["stack"] for i in thrown) and any("cause stack" in i for i in thrown),
+    tap.check(len(thrown) == rec_zorka.exceptions(store) > 0 and all(i["class"] and i["message"] and i["stack"] for i in thrown) and any("cause stack" in i for i in thrown),
               "exceptions are instants with class, message, stack and causes", [thrown])
 
 
@@ -383,14 +402,30 @@ def nameless(tap):
     tap.check(all(names) and status == 0, "Chrome: what has no name gets none", [names, said.get("error")])
 
 
-def addresses(tap):
-    """Addresses above 2^63 stay what they are. The recording gets one in place of another."""
+def recorded_addresses(tap):
+    """A recording with an address in place of another."""
     store = tap.folder / "addresses.data"
-    shutil.copytree(dict(corpus_files.recorded())["n_exc"], store)
+    shutil.copytree(corpus_files.named("n_exc"), store)
     before = tap.perfetto(store)
     known = next(int(v, 16) for s in before.slices for _, v in s.args if isinstance(v, str) and v.startswith("0x") and len(v) > 10)
     for path in store.glob("*.dat"):
         path.write_bytes(path.read_bytes().replace(known.to_bytes(8, "little"), HIGH.to_bytes(8, "little")))
+    return store
+
+
+def addresses(tap):
+    """Addresses above 2^63 stay what they are."""
+    f, records = made.BASE + made.FUNCTIONS["f"], []
+    for number in range(12):
+        address = HIGH - number if number % 2 == 0 else HIGH >> number
+        at = made.TIME + 10 * number
+        records += [made.record("entry", at, 0, f, address.to_bytes(8, "little")), made.record("exit", at + 5, 0, f)]
+    check_addresses(tap, made_recording(tap, "made.data", records, ["argspec:f@arg1/x64"]))
+    if not corpora.is_own():
+        check_addresses(tap, recorded_addresses(tap))
+
+
+def check_addresses(tap, store):
     perfetto, chrome = tap.perfetto(store), tap.chrome(store)
     found = Counter(str(value) for s in perfetto.slices for _, value in s.args)
     text = Counter(str(value) for s in chrome.slices for _, value in s.args)
@@ -418,11 +453,11 @@ def wrong_ends(events):
 
 def peer(tap, options):
     """`uftrace dump --chrome` ends calls too early where a thread was pre-empted."""
-    recorded, uftrace = dict(corpus_files.recorded()), shutil.which("uftrace")
-    if not recorded or not uftrace:
-        return tap.skip("uftrace dump --chrome", "there is no uftrace" if recorded else "there is no corpus")
-    theirs = subprocess.run([uftrace, "dump", "--chrome", "--no-pager", "-d", str(recorded["mt"])], capture_output=True, text=True).stdout
-    path, _ = tap.export(recorded["mt"], "chrome")
+    uftrace, store = shutil.which("uftrace"), corpus_files.named("mt")
+    if not uftrace:
+        return tap.skip("uftrace dump --chrome", "there is no uftrace")
+    theirs = subprocess.run([uftrace, "dump", "--chrome", "--no-pager", "-d", str(store)], capture_output=True, text=True).stdout
+    path, _ = tap.export(store, "chrome")
     ours = json.loads(path.read_text())["traceEvents"]
     for event in ours:
         event["pid"] = event["tid"]

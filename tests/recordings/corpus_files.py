@@ -24,6 +24,11 @@ def recorded():
     return [(path.name, path / "uftrace.data") for path in corpora.stores(folder("recorded")) if any(path.glob("golden1*/report.txt"))]
 
 
+def named(name):
+    """The recording of a name; in the project's own corpus, many names are links."""
+    return folder("recorded") / name / "uftrace.data"
+
+
 def handmade():
     """[(name, directory of the recording)] of those that were made to be unusual."""
     return [(path.name, path) for path in corpora.stores(folder("handmade"))]

@@ -25,6 +25,11 @@ def is_own():
     return root() == OWN
 
 
+def either(larger, own):
+    """What a test knows of the larger corpus, or what it knows of the project's own."""
+    return own if is_own() else larger
+
+
 def stores(folder):
     """The stores in a folder, sorted; other files and folders are ignored, and links, which are other names of stores."""
     found = sorted(path for path in folder.iterdir() if not path.is_symlink()) if folder and folder.is_dir() else []

@@ -22,17 +22,19 @@ class Speedscope:
         self.frames = data["shared"]["frames"]
         found = re.search(r"\(time 0 is (\d+) ns\)$", data["name"])
         self.base = int(found.group(1)) if found else None
-        self.threads, self.sampled, self.events, self.ends = {}, {}, 0, set()
+        self.lists, self.threads, self.sampled, self.events, self.ends = {}, {}, {}, 0, set()
         for number, profile in enumerate(data["profiles"]):
             key = (number, profile["name"])
             if profile["type"] == "evented":
-                self.threads[key] = self._calls(profile)
+                self.lists[key] = self._calls(profile)
+                self.threads[key] = Counter(self.lists[key])
                 self.ends.add((profile["startValue"], profile["endValue"]))
             else:
                 self.sampled[key] = self._costs(profile)
 
     def _calls(self, profile):
-        calls, stack, last = Counter(), [], profile["startValue"]
+        """In the order of their ends."""
+        calls, stack, last = [], [], profile["startValue"]
         for event in profile["events"]:
             at = event["at"]
             if not isinstance(at, int) or at < last or at > profile["endValue"]:
@@ -45,7 +47,7 @@ class Speedscope:
             frame, begin = stack.pop()
             if event["type"] != "C" or frame != event["frame"]:
                 raise Bad(f"{event} ends frame {frame}")
-            calls[(self.base + begin, at - begin, len(stack), self.frames[frame]["name"])] += 1
+            calls.append((self.base + begin, at - begin, len(stack), self.frames[frame]["name"]))
         if stack:
             raise Bad("a call never ends")
         return calls
@@ -82,7 +84,8 @@ class Otf2:
             raise Bad(done.stderr)
         data = json.loads(done.stdout)
         self.locations, self.regions, self.nodes = data["locations"], data["regions"], data["nodes"]
-        self.threads = {(n, row["name"]): Counter(map(tuple, row["calls"])) for n, row in enumerate(self.locations)}
+        self.lists = {(n, row["name"]): list(map(tuple, row["calls"])) for n, row in enumerate(self.locations)}
+        self.threads = {key: Counter(calls) for key, calls in self.lists.items()}
         self.events = sum(row["events"] for row in self.locations)
         for row in self.locations:
             if row["events"] != row["declared"] or row["events"] != 2 * len(row["calls"]) + row["metrics"]:
