@@ -24,17 +24,17 @@ struct stored {
 
 void lode_slicer_init(struct lode_slicer *slicer, const lode_slice *slice)
 {
-    *slicer = (struct lode_slicer){.to = UINT64_MAX, .depth = UINT32_MAX};
+    uint32_t levels = slice && slice->depth ? slice->depth : UINT32_MAX;
+    *slicer = (struct lode_slicer){.to = UINT64_MAX};
     if (slice) {
         slicer->from = slice->from;
         slicer->to = slice->to ? slice->to : UINT64_MAX;
-        slicer->depth = slice->depth ? slice->depth : UINT32_MAX;
         slicer->min_time = slice->min_time;
         slicer->no_sched = slice->no_sched != 0;
     }
-    slicer->asks = slicer->from > 0 || slicer->to != UINT64_MAX || slicer->depth != UINT32_MAX ||
+    slicer->asks = slicer->from > 0 || slicer->to != UINT64_MAX || levels != UINT32_MAX ||
                    slicer->min_time > 0 || slicer->no_sched;
-    lode_array_init(&slicer->frames, sizeof(struct frame), SIZE_MAX);
+    open_calls_init(&slicer->frames, sizeof(struct frame), levels);
     lode_array_init(&slicer->queue, sizeof(struct waiting), SIZE_MAX);
     lode_array_init(&slicer->stored, sizeof(struct stored), SIZE_MAX);
     lode_slicer_reset(slicer);
@@ -44,15 +44,16 @@ void lode_slicer_reset(struct lode_slicer *slicer)
 {
     slicer->begun = slicer->from == 0;
     slicer->ended = slicer->from >= slicer->to;
-    slicer->last = slicer->hidden = 0;
+    slicer->last = 0;
     slicer->passed = slicer->head = 0;
-    slicer->frames.count = slicer->queue.count = slicer->stored.count = 0;
+    open_calls_reset(&slicer->frames);
+    slicer->queue.count = slicer->stored.count = 0;
     slicer->bytes.count = slicer->out.count = 0;
 }
 
 void lode_slicer_free(struct lode_slicer *slicer)
 {
-    lode_array_free(&slicer->frames);
+    open_calls_free(&slicer->frames);
     lode_array_free(&slicer->queue);
     lode_array_free(&slicer->stored);
     free(slicer->bytes.items);
@@ -61,7 +62,7 @@ void lode_slicer_free(struct lode_slicer *slicer)
 
 static struct frame *frame_at(const struct lode_slicer *self, size_t index)
 {
-    return LODE_ARRAY_AT(&self->frames, struct frame, index);
+    return OPEN_CALLS_AT(&self->frames, struct frame, index);
 }
 
 static struct waiting *waiting_at(const struct lode_slicer *self, size_t index)
@@ -74,7 +75,7 @@ static struct waiting *waiting_at(const struct lode_slicer *self, size_t index)
 /* At most one output event per incoming event, waiting event and open call. */
 static bool reserve_out(struct lode_slicer *self, size_t incoming)
 {
-    size_t needed = incoming + self->queue.count + self->frames.count;
+    size_t needed = incoming + self->queue.count + open_calls_count(&self->frames);
     return needed <= self->out.capacity || LODE_GROW(self->out.items, self->out.capacity, 2 * needed);
 }
 
@@ -105,7 +106,7 @@ static void compact(struct lode_slicer *self)
         *waiting_at(self, i) = *waiting_at(self, self->head + i);
         waiting_at(self, i)->offset -= offset;
     }
-    for (size_t i = self->passed; i < self->frames.count; i++)
+    for (size_t i = self->passed; i < open_calls_count(&self->frames); i++)
         frame_at(self, i)->queued -= self->head;
     self->queue.count = left;
     self->head = 0;
@@ -146,7 +147,7 @@ static bool release(struct lode_slicer *self, size_t end)
 
 static bool release_all(struct lode_slicer *self)
 {
-    self->passed = self->frames.count;
+    self->passed = open_calls_count(&self->frames);
     return release(self, self->queue.count);
 }
 
@@ -154,12 +155,13 @@ static bool release_all(struct lode_slicer *self)
 static bool release_until(struct lode_slicer *self, uint64_t now)
 {
     size_t passed = self->passed;
-    while (passed < self->frames.count && now - frame_at(self, passed)->begin >= self->min_time)
+    while (passed < open_calls_count(&self->frames) && now - frame_at(self, passed)->begin >= self->min_time)
         passed++;
     if (passed == self->passed)
         return true;
     self->passed = passed;
-    return release(self, passed < self->frames.count ? frame_at(self, passed)->queued : self->queue.count);
+    return release(self, passed < open_calls_count(&self->frames) ? frame_at(self, passed)->queued
+                                                                  : self->queue.count);
 }
 
 static void put_addresses(struct lode_slicer *self)
@@ -176,7 +178,7 @@ static void put_addresses(struct lode_slicer *self)
 static bool begin_window(struct lode_slicer *self)
 {
     self->begun = true;
-    for (size_t i = 0; i < self->frames.count; i++) {
+    for (size_t i = 0; i < open_calls_count(&self->frames); i++) {
         lode_event *event = &waiting_at(self, frame_at(self, i)->queued)->event;
         event->time = frame_at(self, i)->begin = self->from;
         event->flags |= LODE_EVENT_MADE;
@@ -186,11 +188,7 @@ static bool begin_window(struct lode_slicer *self)
 
 static bool open_call(struct lode_slicer *self, const lode_event *event)
 {
-    if (self->frames.count >= self->depth) {
-        self->hidden++;
-        return true;
-    }
-    struct frame *frame = lode_array_push(&self->frames);
+    struct frame *frame = open_calls_push(&self->frames);
     if (frame == NULL)
         return false;
     *frame = (struct frame){event->time,  event->function, self->queue.count,
@@ -198,32 +196,25 @@ static bool open_call(struct lode_slicer *self, const lode_event *event)
     if (!self->begun || self->min_time > 0)
         return enqueue(self, event);
     emit(self, event);
-    self->passed = self->frames.count;
+    self->passed = open_calls_count(&self->frames);
     return true;
 }
 
 static void close_call(struct lode_slicer *self, const lode_event *event)
 {
-    if (self->hidden > 0) {
-        self->hidden--;
-        return;
-    }
-    if (self->frames.count == 0)
-        return;
-    const struct frame *frame = frame_at(self, self->frames.count - 1);
-    if (self->frames.count > self->passed) {
+    const struct frame *frame = open_calls_pop(&self->frames);
+    if (open_calls_count(&self->frames) >= self->passed) {
         self->bytes.count = waiting_at(self, frame->queued)->offset;
         self->queue.count = frame->queued;
     } else {
         emit(self, event);
         self->passed--;
     }
-    lode_array_pop(&self->frames);
 }
 
 static bool put_point(struct lode_slicer *self, const lode_event *event)
 {
-    if (self->hidden > 0)
+    if (self->frames.hidden > 0)
         return true;
     if (self->head < self->queue.count)
         return enqueue(self, event);
@@ -231,9 +222,12 @@ static bool put_point(struct lode_slicer *self, const lode_event *event)
     return true;
 }
 
-static bool is_end(const lode_event *event)
+static bool put_loss(struct lode_slicer *self, const lode_event *event)
 {
-    return event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN;
+    if (!release_all(self))
+        return false;
+    emit(self, event);
+    return true;
 }
 
 static bool take(struct lode_slicer *self, const lode_event *event)
@@ -241,29 +235,21 @@ static bool take(struct lode_slicer *self, const lode_event *event)
     if (self->no_sched && (event->kind == LODE_EVENT_SCHED_OUT || event->kind == LODE_EVENT_SCHED_IN))
         return true;
     /* A call that ends when the window begins is outside. */
-    if (!self->begun && (event->time > self->from || (event->time == self->from && !is_end(event))))
+    if (!self->begun && (event->time > self->from || (event->time == self->from && !lode_event_ends(event))))
         if (!begin_window(self))
             return false;
     if (self->begun && self->min_time > 0 && !release_until(self, event->time))
         return false;
-    switch (event->kind) {
-    case LODE_EVENT_ENTER:
-    case LODE_EVENT_SCHED_OUT:
+    enum lode_call_step step = open_calls_take(&self->frames, event);
+    if (step == LODE_CALL_BEGINS)
         return open_call(self, event);
-    case LODE_EVENT_LEAVE:
-    case LODE_EVENT_SCHED_IN:
+    if (step == LODE_CALL_ENDS)
         close_call(self, event);
-        return true;
-    case LODE_EVENT_LOST:
-        if (!self->begun)
-            return true;
-        if (!release_all(self))
-            return false;
-        emit(self, event);
-        return true;
-    default:
-        return !self->begun || put_point(self, event);
-    }
+    else if (self->begun && event->kind == LODE_EVENT_LOST)
+        return put_loss(self, event);
+    else if (self->begun && event->kind == LODE_EVENT_INSTANT)
+        return put_point(self, event);
+    return true;
 }
 
 static void begin_output(struct lode_slicer *self)
@@ -322,9 +308,9 @@ lode_status lode_slicer_finish(struct lode_slicer *self, const lode_event **out,
         done = release_until(self, end);
     if (!done)
         return lode_fail_memory(error);
-    self->hidden = 0;
-    while (has_window && self->frames.count > 0) {
-        const struct frame *frame = frame_at(self, self->frames.count - 1);
+    self->frames.hidden = 0;
+    while (has_window && open_calls_count(&self->frames) > 0) {
+        const struct frame *frame = OPEN_CALLS_TOP(&self->frames, struct frame);
         lode_event event = {.time = end,
                             .function = frame->function,
                             .depth = frame->depth,

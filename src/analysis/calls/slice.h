@@ -8,22 +8,19 @@
 #ifndef LODE_ANALYSIS_SLICE_H
 #define LODE_ANALYSIS_SLICE_H
 
-#include "base/memory/array.h"
-#include <lode/event.h>
+#include "model/recording/open_calls.h"
 #include <stdbool.h>
 
 struct lode_slicer {
     uint64_t from, to; /* `to` is UINT64_MAX for the end */
     uint64_t min_time;
-    uint32_t depth;
     bool no_sched;
     bool asks;  /* false: passes everything */
     bool begun; /* an event at or after `from` occurred */
     bool ended; /* one at or after `to` */
     uint64_t last;
-    uint64_t hidden; /* open calls that are too deep */
     /* Open calls; those from `passed` on wait for `from`, or to become long enough. */
-    struct lode_array frames;
+    struct lode_open_calls frames;
     size_t passed;
     /* Waiting events: enters of those calls and events inside. Those before `head` passed. */
     struct lode_array queue;

@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "model/database/database.h"
 #include "model/database/trace.h"
+#include "model/recording/open_calls.h"
 #include "model/recording/recording.h"
 #include <lode/event.h>
 #include <stdlib.h>
@@ -32,9 +33,9 @@ struct narrow {
 
 struct lode_boxes {
     lode_boxes_options options;
-    struct lode_array frames; /* of struct frame */
-    struct lode_array narrow; /* by depth */
-    struct lode_array boxes;  /* of lode_box */
+    struct lode_open_calls calls; /* of struct frame */
+    struct lode_array narrow;     /* by depth */
+    struct lode_array boxes;      /* of lode_box */
     struct lode_progress progress;
     uint64_t steps, events;
     /* Of a track: which, what is known of open calls, and since when. */
@@ -89,7 +90,7 @@ static lode_status put_narrow(lode_boxes *self, const lode_box *box, unsigned co
 static lode_status put_call(lode_boxes *self, uint32_t depth, uint64_t end, lode_error *error)
 {
     const lode_boxes_options *options = &self->options;
-    const struct frame *frame = LODE_ARRAY_AT(&self->frames, struct frame, depth - 1);
+    const struct frame *frame = OPEN_CALLS_AT(&self->calls, struct frame, depth - 1);
     uint64_t begin = frame->begin > options->from ? frame->begin : options->from;
     bool is_instant = frame->begin == end && frame->begin >= options->from;
     if (end > options->to)
@@ -114,7 +115,7 @@ static lode_status put_call(lode_boxes *self, uint32_t depth, uint64_t end, lode
 
 static lode_status open_frame(lode_boxes *self, struct frame frame, lode_error *error)
 {
-    struct frame *added = lode_array_push(&self->frames);
+    struct frame *added = open_calls_push(&self->calls);
     LODE_TRY_ALLOC(added, error);
     *added = frame;
     return LODE_OK;
@@ -123,9 +124,9 @@ static lode_status open_frame(lode_boxes *self, struct frame frame, lode_error *
 /* Ends the calls below a depth. */
 static lode_status close_frames(lode_boxes *self, size_t depth, uint64_t time, lode_error *error)
 {
-    for (; self->frames.count > depth; lode_array_pop(&self->frames))
-        if (self->options.depth == 0 || self->frames.count <= self->options.depth)
-            LODE_TRY(put_call(self, (uint32_t)self->frames.count, time, error));
+    for (size_t count; (count = open_calls_count(&self->calls)) > depth; open_calls_pop(&self->calls))
+        if (self->options.depth == 0 || count <= self->options.depth)
+            LODE_TRY(put_call(self, (uint32_t)count, time, error));
     return LODE_OK;
 }
 
@@ -158,8 +159,8 @@ static lode_status finish(lode_boxes *self, uint64_t time, lode_error *error)
 /* Whether a context is an open call. The position of a context in a call path is its depth. */
 static bool is_open(const lode_boxes *self, const lode_context *context)
 {
-    return context->depth <= self->frames.count &&
-           LODE_ARRAY_AT(&self->frames, struct frame, context->depth - 1)->context == context;
+    return context->depth <= open_calls_count(&self->calls) &&
+           OPEN_CALLS_AT(&self->calls, struct frame, context->depth - 1)->context == context;
 }
 
 /* The call path of a sample differs from the one before below their common ancestor only. */
@@ -171,10 +172,10 @@ static lode_status take_sample(lode_boxes *self, const lode_context *context, ui
         common = lode_context_parent(common);
     size_t depth = common ? common->depth : 0, wanted = context ? context->depth : 0;
     LODE_TRY(close_frames(self, depth, time, error));
-    while (self->frames.count < wanted)
+    while (open_calls_count(&self->calls) < wanted)
         LODE_TRY(open_frame(self, (struct frame){.begin = time}, error));
     for (; depth < wanted; wanted--, context = lode_context_parent(context))
-        LODE_ARRAY_AT(&self->frames, struct frame, wanted - 1)->context = context;
+        OPEN_CALLS_AT(&self->calls, struct frame, wanted - 1)->context = context;
     return LODE_OK;
 }
 
@@ -204,8 +205,8 @@ static lode_status read_line(lode_boxes *self, const lode_database *db, uint32_t
 /* Off-CPU time is no call of the track, so there is no checkpoint in it. */
 static bool can_keep(const lode_boxes *self)
 {
-    for (size_t i = 0; i < self->frames.count; i++)
-        if (LODE_ARRAY_AT(&self->frames, struct frame, i)->is_sched)
+    for (size_t i = 0; i < open_calls_count(&self->calls); i++)
+        if (OPEN_CALLS_AT(&self->calls, struct frame, i)->is_sched)
             return false;
     return true;
 }
@@ -213,7 +214,7 @@ static bool can_keep(const lode_boxes *self)
 /* Between two events of different times: a cursor finds the second one by its time. */
 static void keep_checkpoint(lode_boxes *self, uint64_t time)
 {
-    size_t count = self->frames.count;
+    size_t count = open_calls_count(&self->calls);
     struct lode_checkpoint *checkpoint = malloc(sizeof *checkpoint + count * sizeof *checkpoint->calls);
     if (checkpoint == NULL)
         return; /* it only saves time */
@@ -221,7 +222,7 @@ static void keep_checkpoint(lode_boxes *self, uint64_t time)
     checkpoint->position = self->position;
     checkpoint->count = count;
     for (size_t i = 0; i < count; i++) {
-        const struct frame *frame = LODE_ARRAY_AT(&self->frames, struct frame, i);
+        const struct frame *frame = OPEN_CALLS_AT(&self->calls, struct frame, i);
         checkpoint->calls[i] = (struct lode_open_call){frame->function, frame->begin};
     }
     lode_checkpoints_add(self->checkpoints, self->track, checkpoint);
@@ -236,9 +237,7 @@ static lode_status resume(lode_boxes *self, lode_cursor *cursor, const struct lo
     LODE_TRY(ops->cursor_resume(cursor, checkpoint->position, checkpoint->time, error));
     for (size_t i = 0; i < checkpoint->count; i++) {
         const struct lode_open_call *call = &checkpoint->calls[i];
-        struct frame *added = lode_array_push(&self->frames);
-        LODE_TRY_ALLOC(added, error);
-        *added = (struct frame){.function = call->function, .begin = call->begin};
+        LODE_TRY(open_frame(self, (struct frame){.function = call->function, .begin = call->begin}, error));
     }
     return LODE_OK;
 }
@@ -253,14 +252,13 @@ static bool is_plain(const lode_event *event)
 
 static lode_status take_event(lode_boxes *self, const lode_event *event, lode_error *error)
 {
-    bool is_sched = event->kind == LODE_EVENT_SCHED_OUT;
-    if (event->kind == LODE_EVENT_ENTER || is_sched) {
-        struct frame frame = {.function = event->function, .begin = event->time, .is_sched = is_sched};
+    struct frame frame = {
+        .function = event->function, .begin = event->time, .is_sched = event->kind == LODE_EVENT_SCHED_OUT};
+    enum lode_call_step step = open_calls_take(&self->calls, event);
+    if (step == LODE_CALL_BEGINS)
         return open_frame(self, frame, error);
-    }
-    if ((event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN) && self->frames.count)
-        return close_frames(self, self->frames.count - 1, event->time, error);
-    return LODE_OK;
+    return step == LODE_CALL_ENDS ? close_frames(self, open_calls_count(&self->calls) - 1, event->time, error)
+                                  : LODE_OK;
 }
 
 static lode_status take_events(lode_boxes *self, const lode_event *events, size_t count, lode_error *error)
@@ -341,7 +339,7 @@ static lode_status begin(lode_boxes **out, const lode_boxes_options *given, cons
     lode_boxes *self = calloc(1, sizeof *self);
     *out = self;
     LODE_TRY_ALLOC(self, error);
-    lode_array_init(&self->frames, sizeof(struct frame), UINT32_MAX);
+    open_calls_init(&self->calls, sizeof(struct frame), UINT32_MAX);
     lode_array_init(&self->narrow, sizeof(struct narrow), UINT32_MAX);
     lode_array_init(&self->boxes, sizeof(lode_box), SIZE_MAX / sizeof(lode_box));
     self->options = (lode_boxes_options)LODE_BOXES_OPTIONS_INIT;
@@ -406,7 +404,7 @@ void lode_boxes_free(lode_boxes *boxes)
 {
     if (boxes == NULL)
         return;
-    lode_array_free(&boxes->frames);
+    open_calls_free(&boxes->calls);
     lode_array_free(&boxes->narrow);
     lode_array_free(&boxes->boxes);
     free(boxes);

@@ -3,6 +3,7 @@
 #include "analysis/time/raster_tracks.h"
 #include "base/error.h"
 #include "model/recording/recording.h"
+#include <lode/private/call_events.h>
 
 /* A call that is open at the time ends within so many events, or is not found. */
 #define EVENTS_MAX 4096
@@ -21,8 +22,7 @@ static bool find_open(const lode_event *events, size_t count, size_t *level, str
 {
     for (size_t i = 0; i < count; i++) {
         const lode_event *event = &events[i];
-        bool begins = event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT;
-        bool ends = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN;
+        bool begins = lode_event_begins(event), ends = lode_event_ends(event);
         if (ends && *level == 0) {
             *out = (struct lode_probe){LODE_PROBE_CALL, event->function, event->kind == LODE_EVENT_SCHED_IN};
             return true;

@@ -8,7 +8,7 @@
 #include "base/memory/array.h"
 #include "base/memory/map.h"
 #include "base/pool.h"
-#include <lode/event.h>
+#include "model/recording/open_calls.h"
 #include <stdlib.h>
 
 /* Number 0: outside of all calls; others: the index of a function, plus 1. */
@@ -29,9 +29,8 @@ struct part {
 struct tracer {
     _Alignas(LODE_RASTER_ALIGN) const lode_function **functions;
     uint32_t capacity;
-    uint32_t *stack; /* numbers; the first is NUMBER_OUTSIDE */
-    size_t depth, stack_capacity;
-    struct lode_map part_of; /* (column, number) to index */
+    struct lode_open_calls calls; /* of uint32_t: numbers */
+    struct lode_map part_of;      /* (column, number) to index */
     struct lode_array parts;
     uint32_t *best; /* by column: the part that shows, plus 1 */
 };
@@ -64,14 +63,6 @@ static bool reserve_number(struct tracer *tracer, struct lode_raster_tally *tall
         functions[i] = NULL;
     tracer->capacity = tally->capacity;
     return true;
-}
-
-static bool reserve_stack(struct tracer *tracer)
-{
-    if (tracer->depth + 1 < tracer->stack_capacity)
-        return true;
-    return LODE_GROW(tracer->stack, tracer->stack_capacity,
-                     tracer->stack_capacity ? tracer->stack_capacity * 2 : 64);
 }
 
 /* ---- cells ---- */
@@ -190,12 +181,12 @@ struct moment {
 static lode_status push(struct tracer *tracer, struct lode_raster_tally *tally, const lode_event *event,
                         lode_error *error)
 {
-    uint32_t number = event->function->index + 1;
-    if (!reserve_number(tracer, tally, number) || !reserve_stack(tracer))
+    uint32_t number = event->function->index + 1, *added = open_calls_push(&tracer->calls);
+    if (added == NULL || !reserve_number(tracer, tally, number))
         return lode_fail_memory(error);
     tracer->functions[number] = event->function;
     tally->is_idle[number] = event->kind == LODE_EVENT_SCHED_OUT;
-    tracer->stack[++tracer->depth] = number;
+    *added = number;
     return LODE_OK;
 }
 
@@ -214,18 +205,18 @@ static lode_status draw_until(struct pen *pen, const struct moment *last, uint64
 static lode_status take(struct tracer *tracer, struct pen *pen, const lode_event *event, struct moment *last,
                         lode_error *error)
 {
-    unsigned depth = pen->picture->options.depth;
-    bool begins = event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT;
-    bool ends = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN;
-    if (!begins && (!ends || tracer->depth == 0))
+    size_t depth = pen->picture->options.depth;
+    enum lode_call_step step = open_calls_take(&tracer->calls, event);
+    if (step == LODE_CALL_NONE)
         return LODE_OK;
     LODE_TRY(draw_until(pen, last, event->time, error));
-    if (begins)
+    if (step == LODE_CALL_BEGINS)
         LODE_TRY(push(tracer, pen->tally, event, error));
     else
-        tracer->depth--;
-    size_t shown = depth && depth < tracer->depth ? depth : tracer->depth;
-    *last = (struct moment){true, event->time, tracer->stack[shown]};
+        open_calls_pop(&tracer->calls);
+    size_t open = open_calls_count(&tracer->calls), shown = depth && depth < open ? depth : open;
+    uint32_t number = shown ? *OPEN_CALLS_AT(&tracer->calls, uint32_t, shown - 1) : NUMBER_OUTSIDE;
+    *last = (struct moment){true, event->time, number};
     return LODE_OK;
 }
 
@@ -235,10 +226,8 @@ static lode_status read_track(struct tracer *tracer, struct pen *pen, lode_curso
     uint64_t end = pen->picture->window.to;
     const lode_event *events;
     size_t count;
-    tracer->depth = 0;
-    if (!reserve_number(tracer, pen->tally, NUMBER_OUTSIDE) || !reserve_stack(tracer))
-        return lode_fail_memory(error);
-    tracer->stack[0] = NUMBER_OUTSIDE;
+    open_calls_reset(&tracer->calls);
+    LODE_TRY_ALLOC(reserve_number(tracer, pen->tally, NUMBER_OUTSIDE), error);
     pen->tally->is_idle[NUMBER_OUTSIDE] = true;
     while (!last.has_sample || last.time < end) {
         lode_status status = lode_cursor_next(cursor, &events, &count, error);
@@ -443,6 +432,7 @@ static lode_status make_tracers(struct tracing *self, lode_error *error)
     for (unsigned w = 0; w < self->threads; w++) {
         struct tracer *tracer = &self->tracers[w];
         *tracer = (struct tracer){0};
+        open_calls_init(&tracer->calls, sizeof(uint32_t), SIZE_MAX);
         lode_map_init(&tracer->part_of);
         lode_array_init(&tracer->parts, sizeof(struct part), LODE_NO_INDEX - 1);
     }
@@ -483,7 +473,7 @@ lode_status lode_raster_tracks(lode_picture *picture, const lode_recording *reco
     lode_raster_tallies_free(self.tallies, self.threads);
     for (unsigned w = 0; self.tracers && w < self.threads; w++) {
         free(self.tracers[w].functions);
-        free(self.tracers[w].stack);
+        open_calls_free(&self.tracers[w].calls);
         free(self.tracers[w].best);
         lode_map_free(&self.tracers[w].part_of);
         lode_array_free(&self.tracers[w].parts);

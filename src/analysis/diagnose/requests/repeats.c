@@ -118,12 +118,12 @@ static struct statement_group *find_group(struct scan *scan, uint32_t statement)
 /* The innermost call that was open at the first call of a group, and still is. */
 static void find_caller(const struct scan *scan, struct statement_group *group)
 {
-    size_t depth = scan->frames.count - 1;
+    size_t depth = open_calls_count(&scan->frames) - 1;
     depth = group->calls > 0 && group->caller_depth < depth ? group->caller_depth : depth;
-    while (depth > 0 && LODE_ARRAY_AT(&scan->frames, struct frame, depth)->serial >= group->first)
+    while (depth > 0 && OPEN_CALLS_AT(&scan->frames, struct frame, depth)->serial >= group->first)
         depth--;
     group->caller_depth = depth;
-    group->caller = LODE_ARRAY_AT(&scan->frames, struct frame, depth)->function;
+    group->caller = OPEN_CALLS_AT(&scan->frames, struct frame, depth)->function;
 }
 
 bool lode_diagnose_request_scan_add_statement(struct scan *scan, const struct frame *call, uint64_t end)

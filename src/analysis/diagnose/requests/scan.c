@@ -15,7 +15,7 @@ void lode_diagnose_request_scan_open(struct scan *scan, const lode_recording *re
     scan->recording = recording;
     scan->sums_repeats = sums_repeats;
     lode_diagnose_request_tables_init(&scan->tables);
-    lode_array_init(&scan->frames, sizeof(struct frame), SIZE_MAX);
+    open_calls_init(&scan->frames, sizeof(struct frame), SIZE_MAX);
     lode_array_init(&scan->open, sizeof(uint32_t), SIZE_MAX);
     lode_array_init(&scan->groups, sizeof(struct statement_group), SIZE_MAX);
     lode_array_init(&scan->touched_methods, sizeof(uint32_t), SIZE_MAX);
@@ -26,7 +26,7 @@ void lode_diagnose_request_scan_open(struct scan *scan, const lode_recording *re
 void lode_diagnose_request_scan_close(struct scan *scan)
 {
     lode_diagnose_request_tables_free(&scan->tables);
-    lode_array_free(&scan->frames);
+    open_calls_free(&scan->frames);
     lode_array_free(&scan->open);
     lode_array_free(&scan->groups);
     lode_array_free(&scan->touched_methods);
@@ -53,13 +53,13 @@ void lode_diagnose_request_scan_start(struct scan *scan, struct request *request
                                       uint64_t duration)
 {
     /* Calls of the request before that did not end. */
-    for (size_t i = 0; i < scan->frames.count; i++)
-        close_call(scan, LODE_ARRAY_AT(&scan->frames, struct frame, i)->function);
+    for (size_t i = 0; i < open_calls_count(&scan->frames); i++)
+        close_call(scan, OPEN_CALLS_AT(&scan->frames, struct frame, i)->function);
     scan->request = request;
     scan->track = track;
     scan->duration = duration;
     scan->number++;
-    scan->frames.count = 0;
+    open_calls_reset(&scan->frames);
     scan->entry = NULL;
     scan->has_ended = scan->is_broken = scan->is_side = false;
     scan->request_calls = 0;
@@ -73,12 +73,11 @@ static bool enter(struct scan *scan, const lode_event *event)
 {
     /* A request has one outermost call. */
     scan->is_broken = scan->is_broken || (scan->has_ended && !scan->is_side);
-    struct frame *frame = lode_array_push(&scan->frames);
+    struct frame *frame = open_calls_push(&scan->frames);
     if (frame == NULL)
         return false;
-    frame->begin = event->time;
-    frame->function = event->function->index;
-    frame->serial = ++scan->serial;
+    *frame =
+        (struct frame){.begin = event->time, .function = event->function->index, .serial = ++scan->serial};
     scan->request_calls++;
     if (scan->entry == NULL)
         scan->entry = event->function;
@@ -129,13 +128,13 @@ static void end_methods(struct scan *scan)
 
 static bool leave(struct scan *scan, const lode_event *event)
 {
-    if (scan->frames.count == 0)
+    if (open_calls_end(&scan->frames) != LODE_CALL_ENDS)
         return true;
     bool has_failed = (event->flags & LODE_EVENT_FAILED) != 0;
-    struct frame *call = LODE_ARRAY_AT(&scan->frames, struct frame, scan->frames.count - 1);
+    const struct frame *call = open_calls_pop(&scan->frames);
     uint64_t time = event->time - call->begin, own = time > call->inside ? time - call->inside : 0;
-    scan->frames.count--;
-    if (scan->frames.count == 0 && !scan->is_side) {
+    bool is_outermost = open_calls_count(&scan->frames) == 0;
+    if (is_outermost && !scan->is_side) {
         scan->has_ended = true;
         scan->request->own += own;
         scan->request->flags |= has_failed ? REQUEST_FAILED : 0;
@@ -145,8 +144,8 @@ static bool leave(struct scan *scan, const lode_event *event)
     if (scan->sums_repeats && done)
         done = lode_diagnose_request_scan_end_children(scan, call);
     close_call(scan, call->function);
-    if (scan->frames.count > 0) {
-        struct frame *parent = call - 1;
+    if (!is_outermost) {
+        struct frame *parent = OPEN_CALLS_TOP(&scan->frames, struct frame);
         parent->inside += time;
         if (scan->sums_repeats && done)
             done = lode_diagnose_request_scan_add_child(scan, parent, call, event->time, has_failed);
@@ -193,7 +192,7 @@ static void keep_attribute(struct scan *scan, const lode_event *event, const cha
 
 static bool take_statement(struct scan *scan, const lode_event *event)
 {
-    struct frame *call = LODE_ARRAY_AT(&scan->frames, struct frame, scan->frames.count - 1);
+    struct frame *call = OPEN_CALLS_TOP(&scan->frames, struct frame);
     char text[STATEMENT_SIZE];
     lode_argument argument;
     size_t count = 0;
@@ -208,10 +207,11 @@ static bool take_statement(struct scan *scan, const lode_event *event)
 
 static bool take_instant(struct scan *scan, const lode_event *event)
 {
-    if (scan->frames.count == 0 || lode_event_instant(scan->recording, event) != LODE_INSTANT_ATTRIBUTE)
+    size_t depth = open_calls_count(&scan->frames);
+    if (depth == 0 || lode_event_instant(scan->recording, event) != LODE_INSTANT_ATTRIBUTE)
         return true;
     const char *key = lode_event_name(scan->recording, event);
-    if (scan->frames.count == 1) {
+    if (depth == 1) {
         if (!scan->has_ended)
             keep_attribute(scan, event, key);
         return true;

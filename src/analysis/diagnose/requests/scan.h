@@ -4,6 +4,7 @@
 #define LODE_ANALYSIS_DIAGNOSE_REQUESTS_SCAN_H
 
 #include "analysis/diagnose/requests/facts.h"
+#include "model/recording/open_calls.h"
 
 enum {
     CHILDREN = 6,         /* different methods that a call is followed for */
@@ -43,13 +44,13 @@ struct scan {
     _Alignas(LODE_WORKER_ALIGN) struct request_tables tables;
     const lode_recording *recording;
     struct request *request;
-    uint64_t number;          /* of the request, on this worker */
-    uint64_t serial;          /* of calls */
-    uint64_t duration;        /* of the request */
-    uint64_t calls, hidden;   /* of all requests */
-    struct lode_array frames; /* of struct frame */
-    struct lode_array open;   /* of uint32_t, by function: its calls among the frames */
-    struct lode_array groups; /* of struct statement_group, by statement */
+    uint64_t number;               /* of the request, on this worker */
+    uint64_t serial;               /* of calls */
+    uint64_t duration;             /* of the request */
+    uint64_t calls, hidden;        /* of all requests */
+    struct lode_open_calls frames; /* of struct frame */
+    struct lode_array open;        /* of uint32_t, by function: its calls among the frames */
+    struct lode_array groups;      /* of struct statement_group, by statement */
     struct lode_array touched_methods, touched_groups, touched_sites; /* of uint32_t: numbers */
     const lode_function *entry;
     uint64_t request_calls;
