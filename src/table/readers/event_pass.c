@@ -33,7 +33,7 @@ static void init_pass(struct lode_table_reader *reader)
 {
     struct lode_event_pass *pass = reader->state;
     lode_slicer_init(&pass->slicer, reader->tables->options.slice);
-    lode_array_init(&pass->calls, sizeof(struct lode_event_pass_call), SIZE_MAX);
+    open_calls_init(&pass->calls, sizeof(struct lode_event_pass_call), SIZE_MAX);
     lode_function_names_init(&pass->names, reader->tables->options.names);
     pass->tracks = lode_key_set_of(reader->query, 0, UINT32_MAX);
     pass->is_open = true;
@@ -62,7 +62,7 @@ void lode_event_pass_close(struct lode_table_reader *reader)
         return;
     lode_cursor_close(pass->cursor);
     lode_slicer_free(&pass->slicer);
-    lode_array_free(&pass->calls);
+    open_calls_free(&pass->calls);
     lode_function_names_free(&pass->names);
     lode_blob_free(&pass->text);
     free(pass->arguments);
@@ -82,7 +82,7 @@ static lode_status open_track(struct lode_table_reader *reader, lode_error *erro
     options.on_finding = reader->query || tables->is_scanned ? NULL : tables->options.on_finding;
     options.user = tables->options.user;
     lode_slicer_reset(&pass->slicer);
-    pass->calls.count = 0;
+    open_calls_reset(&pass->calls);
     pass->call_count = 0;
     pass->has_finished = false;
     pass->reported = 0;

@@ -8,6 +8,7 @@
 
 #include "analysis/calls/slice.h"
 #include "base/memory/blob.h"
+#include "model/recording/open_calls.h"
 #include "model/recording/recording.h"
 #include "table/fields.h"
 #include "table/keys.h"
@@ -30,10 +31,10 @@ struct lode_event_pass {
     bool has_messages;        /* the events without a track come next */
     const lode_event *events; /* of this track, not yet read */
     size_t count;
-    uint64_t reported; /* bytes of this track */
-    struct lode_array calls;
-    uint64_t call_count;      /* of this track, so far */
-    lode_argument *arguments; /* of the current event */
+    uint64_t reported;            /* bytes of this track */
+    struct lode_open_calls calls; /* of struct lode_event_pass_call */
+    uint64_t call_count;          /* of this track, so far */
+    lode_argument *arguments;     /* of the current event */
     size_t argument_capacity, argument_count, next_argument;
     bool has_arguments; /* they are decoded */
     uint64_t undecoded; /* events whose data was not understood */

@@ -131,13 +131,12 @@ static void put_ids(const struct lode_table_reader *reader, struct lode_table_ba
     const struct lode_event_pass *pass = reader->state;
     uint64_t caller;
     lode_batch_u64(batch, 8, id);
-    if (pass->calls.count == 0 && find_caller(reader, &caller))
+    if (open_calls_count(&pass->calls) > 0)
+        lode_batch_u64(batch, 9, OPEN_CALLS_TOP(&pass->calls, struct lode_event_pass_call)->id);
+    else if (find_caller(reader, &caller))
         lode_batch_u64(batch, 9, caller);
-    else if (pass->calls.count == 0)
-        lode_batch_null(batch, 9);
     else
-        lode_batch_u64(batch, 9,
-                       LODE_ARRAY_AT(&pass->calls, struct lode_event_pass_call, pass->calls.count - 1)->id);
+        lode_batch_null(batch, 9);
 }
 
 /* A call ended. */
@@ -145,17 +144,17 @@ static lode_status put_call(struct lode_table_reader *reader, struct lode_table_
                             const lode_event *event, lode_error *error)
 {
     struct lode_event_pass *pass = reader->state;
-    struct lode_event_pass_call call =
-        *LODE_ARRAY_AT(&pass->calls, struct lode_event_pass_call, pass->calls.count - 1);
+    const struct lode_event_pass_call call =
+        *(const struct lode_event_pass_call *)open_calls_pop(&pass->calls);
+    size_t depth = open_calls_count(&pass->calls);
     uint64_t duration = event->time - call.begin;
-    lode_array_pop(&pass->calls);
-    if (pass->calls.count > 0)
-        LODE_ARRAY_AT(&pass->calls, struct lode_event_pass_call, pass->calls.count - 1)->inside += duration;
+    if (depth > 0)
+        OPEN_CALLS_TOP(&pass->calls, struct lode_event_pass_call)->inside += duration;
     lode_batch_u32(batch, 0, pass->track);
     lode_batch_u64(batch, 1, call.begin);
     lode_batch_u64(batch, 2, duration);
     lode_batch_u64(batch, 3, duration - call.inside);
-    lode_batch_u32(batch, 4, (uint32_t)pass->calls.count);
+    lode_batch_u32(batch, 4, (uint32_t)depth);
     const struct lode_function_names *names = names_of(reader);
     LODE_TRY(lode_event_pass_function(
         reader, batch, 5, *LODE_ARRAY_AT(&names->functions.items, const lode_function *, call.function),
@@ -167,22 +166,25 @@ static lode_status put_call(struct lode_table_reader *reader, struct lode_table_
     return LODE_OK;
 }
 
-/* Off-CPU time is a call of its pseudo function. */
+static lode_status begin_call(struct lode_table_reader *reader, const lode_event *event, lode_error *error)
+{
+    struct lode_event_pass *pass = reader->state;
+    uint32_t function;
+    LODE_TRY(number_function(reader, event->function, &function, error));
+    struct lode_event_pass_call *call = open_calls_push(&pass->calls);
+    LODE_TRY_ALLOC(call, error);
+    *call = (struct lode_event_pass_call){.begin = event->time, .id = next_id(reader), .function = function};
+    return LODE_OK;
+}
+
 static lode_status take_event(struct lode_table_reader *reader, struct lode_table_batch *batch,
                               const lode_event *event, lode_error *error)
 {
     struct lode_event_pass *pass = reader->state;
-    if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT) {
-        uint32_t function;
-        LODE_TRY(number_function(reader, event->function, &function, error));
-        struct lode_event_pass_call *call = lode_array_push(&pass->calls);
-        LODE_TRY_ALLOC(call, error);
-        *call =
-            (struct lode_event_pass_call){.begin = event->time, .id = next_id(reader), .function = function};
-    } else if (event_has_function(event) && pass->calls.count > 0) {
-        LODE_TRY(put_call(reader, batch, event, error));
-    }
-    return LODE_OK;
+    enum lode_call_step step = open_calls_take(&pass->calls, event);
+    if (step == LODE_CALL_BEGINS)
+        return begin_call(reader, event, error);
+    return step == LODE_CALL_ENDS ? put_call(reader, batch, event, error) : LODE_OK;
 }
 
 static lode_status next_call(struct lode_table_reader *reader, struct lode_table_batch *batch,
