@@ -16,7 +16,7 @@ lode_status lode_uft_events_init(struct uft_event_writer *self, struct uft_write
                                  const struct uft_event_changes *rules, lode_error *error)
 {
     *self = (struct uft_event_writer){.rules = *rules, .writer = writer, .track.file.fd = -1};
-    lode_array_init(&self->open, sizeof(struct uft_open_call), SIZE_MAX);
+    open_calls_init(&self->open, sizeof(struct uft_open_call), SIZE_MAX);
     lode_array_init(&self->held, sizeof(lode_event), SIZE_MAX);
     return lode_uft_places_init(&self->places, rules->rec, rules->shifts, error);
 }
@@ -25,7 +25,7 @@ void lode_uft_events_free(struct uft_event_writer *self)
 {
     lode_uft_track_abandon(&self->track);
     lode_uft_places_free(&self->places);
-    lode_array_free(&self->open);
+    open_calls_free(&self->open);
     lode_array_free(&self->held);
 }
 
@@ -159,13 +159,6 @@ static lode_status put_lost(struct uft_event_writer *self, lode_error *error)
     return LODE_OK;
 }
 
-static struct uft_open_call pop_call(struct uft_event_writer *self)
-{
-    struct uft_open_call call = *LODE_ARRAY_AT(&self->open, struct uft_open_call, self->open.count - 1);
-    lode_array_pop(&self->open);
-    return call;
-}
-
 /* ---- ends without a record ---- */
 
 /* Whether the next event makes every reader end the held calls in the same way. */
@@ -178,7 +171,7 @@ static bool is_redone(const lode_event *next, uint64_t time)
 /* Whether the program is replaced: the next one begins at depth 0, in a session of its own. */
 static bool is_replaced(struct uft_event_writer *self, const lode_event *next, uint64_t time)
 {
-    const struct uft_open_call *top = LODE_ARRAY_AT(&self->open, struct uft_open_call, self->open.count - 1);
+    const struct uft_open_call *top = OPEN_CALLS_TOP(&self->open, struct uft_open_call);
     if (!is_redone(next, time) || next->kind != LODE_EVENT_ENTER || next->depth != 0)
         return false;
     if (next->time >= self->places.end)
@@ -191,10 +184,10 @@ static lode_status put_jump(struct uft_event_writer *self, uint64_t time, lode_e
 {
     bool is_put = false;
     for (size_t i = 0; i < self->held.count; i++) {
-        struct uft_open_call call = pop_call(self);
-        bool is_left = self->has_target && call.depth >= self->target_depth;
+        const struct uft_open_call *call = open_calls_pop(&self->open);
+        bool is_left = self->has_target && call->depth >= self->target_depth;
         if (!is_left)
-            LODE_TRY(put_record(self, UFT_EXIT, time, call.depth, call.address, NULL, 0, error));
+            LODE_TRY(put_record(self, UFT_EXIT, time, call->depth, call->address, NULL, 0, error));
         else if (!is_put)
             LODE_TRY(
                 put_record(self, UFT_EXIT, time, self->target_depth, self->target_address, NULL, 0, error));
@@ -208,13 +201,13 @@ static lode_status put_held(struct uft_event_writer *self, const lode_event *nex
     uint64_t time = LODE_ARRAY_AT(&self->held, lode_event, 0)->time;
     bool is_forgotten = self->has_jump ? is_redone(next, time) : is_replaced(self, next, time);
     if (is_forgotten) {
-        self->open.count -= self->held.count;
+        self->open.items.count -= self->held.count;
     } else if (self->has_jump) {
         LODE_TRY(put_jump(self, time, error));
     } else {
         for (size_t i = 0; i < self->held.count; i++) {
-            struct uft_open_call call = pop_call(self);
-            LODE_TRY(put_record(self, UFT_EXIT, time, call.depth, call.address, NULL, 0, error));
+            const struct uft_open_call *call = open_calls_pop(&self->open);
+            LODE_TRY(put_record(self, UFT_EXIT, time, call->depth, call->address, NULL, 0, error));
         }
     }
     self->held.count = 0;
@@ -258,7 +251,7 @@ static bool is_jump_target(const lode_function *function)
 
 static lode_status enter(struct uft_event_writer *self, const lode_event *event, lode_error *error)
 {
-    struct uft_open_call *call = lode_array_push(&self->open);
+    struct uft_open_call *call = open_calls_push(&self->open);
     LODE_TRY_ALLOC(call, error);
     call->address = lode_uft_address(&self->places, event->function, event->time);
     call->session = self->places.session;
@@ -273,11 +266,11 @@ static lode_status enter(struct uft_event_writer *self, const lode_event *event,
 
 static lode_status leave(struct uft_event_writer *self, const lode_event *event, lode_error *error)
 {
-    if (self->open.count == 0)
+    if (open_calls_end(&self->open) != LODE_CALL_ENDS)
         return LODE_OK;
     /* The address of the entry, even if another function is there by now. */
-    struct uft_open_call call = pop_call(self);
-    return put_call(self, UFT_EXIT, event, call.address, error);
+    const struct uft_open_call *call = open_calls_pop(&self->open);
+    return put_call(self, UFT_EXIT, event, call->address, error);
 }
 
 static lode_status put_point(struct uft_event_writer *self, const lode_event *event, lode_error *error)
@@ -344,7 +337,8 @@ lode_status lode_uft_events_begin(struct uft_event_writer *self, const lode_trac
     self->written = written;
     lode_array_init(&written->perf, sizeof(struct lode_uft_perf_event), SIZE_MAX);
     lode_array_init(&written->names, sizeof(char *), UINT32_MAX);
-    self->open.count = self->held.count = 0;
+    open_calls_reset(&self->open);
+    self->held.count = 0;
     self->has_jump = self->was_lost = self->has_target = false;
     lode_uft_places_begin(&self->places, &self->rules.rec->tasks[track->index]);
     return put_life(self, error);

@@ -10,6 +10,7 @@
 #include "base/memory/array.h"
 #include "format/uftrace/write/place.h"
 #include "format/uftrace/write/write.h"
+#include "model/recording/open_calls.h"
 
 /* How the events of one recording are written. All pointers are borrowed. */
 struct uft_event_changes {
@@ -44,7 +45,7 @@ struct uft_event_writer {
     struct uft_written_track *written; /* of the track that is written */
     struct uft_track_writer track;
     struct uft_places places;
-    struct lode_array open; /* struct uft_open_call */
+    struct lode_open_calls open; /* of struct uft_open_call */
     /* Ends without a record, at one time: their form depends on the next event. */
     struct lode_array held; /* lode_event */
     bool has_jump;          /* among them */

@@ -293,7 +293,7 @@ static lode_status enter(struct zor_origin *source, struct zor_encoder *encoder,
         encoder->trace.begin = event->time;
     }
     LODE_TRY(lode_zor_enter(encoder, tick_of(encoder, event->time), method, error));
-    if (encoder->hidden > 0)
+    if (encoder->calls.hidden > 0)
         return LODE_OK;
     if (is_outermost) {
         lode_zor_number(encoder, ZOR_KEY_STAMP, encoder->trace.stamp);
@@ -306,7 +306,7 @@ static lode_status enter(struct zor_origin *source, struct zor_encoder *encoder,
 static lode_status leave(struct zor_origin *source, struct zor_encoder *encoder, uint32_t track,
                          const lode_event *event, lode_error *error)
 {
-    if (encoder->hidden == 0)
+    if (encoder->calls.hidden == 0)
         LODE_TRY(put_values(source, encoder, track, event, error));
     LODE_TRY(lode_zor_more(encoder, error));
     return lode_zor_leave(encoder, tick_of(encoder, event->time), error);
@@ -315,9 +315,9 @@ static lode_status leave(struct zor_origin *source, struct zor_encoder *encoder,
 lode_status lode_zor_take_call(struct zor_origin *source, struct zor_encoder *encoder, uint32_t track,
                                const lode_event *event, lode_error *error)
 {
-    if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT)
+    if (lode_event_begins(event))
         return enter(source, encoder, &source->recording->tracks[track], event, error);
-    if (event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN)
+    if (lode_event_ends(event))
         return leave(source, encoder, track, event, error);
     encoder->left_out++;
     return LODE_OK;

@@ -32,7 +32,7 @@ lode_status lode_zor_encoder_open(struct zor_encoder *encoder, const struct zor_
                                     .has_memory = true,
                                     .first_stamp = UINT64_MAX,
                                     .spool = LODE_SPOOL_INIT};
-    lode_array_init(&encoder->frames, sizeof(struct zor_open_call), ZOR_DEPTH_MAX);
+    open_calls_init(&encoder->calls, sizeof(struct zor_open_call), ZOR_DEPTH_MAX);
     lode_array_init(&encoder->chunks, sizeof(struct zor_packed), SIZE_MAX / sizeof(struct zor_packed));
     snprintf(name, sizeof name, "packed-%u", number);
     return lode_spool_open(&encoder->spool, writer->output.directory, name, error);
@@ -45,7 +45,7 @@ void lode_zor_encoder_close(struct zor_encoder *encoder)
     free(encoder->deflater);
     free(encoder->packed);
     lode_blob_free(&encoder->payload);
-    lode_array_free(&encoder->frames);
+    open_calls_free(&encoder->calls);
     lode_array_free(&encoder->chunks);
     lode_spool_close(&encoder->spool);
 }

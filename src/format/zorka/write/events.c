@@ -109,7 +109,7 @@ static lode_status enter(struct zor_origin *source, struct zor_encoder *encoder,
         lode_zor_begin_trace(encoder, trace->id, stamp);
     /* An unknown method stays unknown. */
     LODE_TRY(lode_zor_enter(encoder, tick_of(trace, event), method, error));
-    if (encoder->hidden > 0)
+    if (encoder->calls.hidden > 0)
         return LODE_OK;
     if (stamp > 0)
         lode_zor_number(encoder, ZOR_KEY_STAMP, stamp);
@@ -134,7 +134,7 @@ static void put_error(struct zor_encoder *encoder)
 static lode_status leave(struct zor_encoder *encoder, const struct zor_trace *trace, const lode_event *event,
                          lode_error *error)
 {
-    if (encoder->hidden == 0) {
+    if (encoder->calls.hidden == 0) {
         LODE_TRY(lode_zor_more(encoder, error));
         put_rest(encoder, event);
         if (event->flags & LODE_EVENT_FAILED)
@@ -255,9 +255,9 @@ lode_status lode_zor_take_translated(struct zor_origin *source, struct zor_encod
 {
     const struct zor_trace *trace =
         LODE_ARRAY_AT(&zor_of(source->recording)->traces, struct zor_trace, track);
-    if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT)
+    if (lode_event_begins(event))
         return enter(source, encoder, trace, event, error);
-    if (event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN)
+    if (lode_event_ends(event))
         return leave(encoder, trace, event, error);
     return put_point(source, encoder, trace->store, event, error);
 }

@@ -28,15 +28,13 @@ lode_status lode_zor_origin_name(struct zor_origin *source, lode_error *error)
 lode_status lode_zor_origin_take(struct zor_origin *source, struct zor_encoder *encoder, uint32_t track,
                                  const lode_event *event, lode_error *error)
 {
-    bool is_call = event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_LEAVE ||
-                   event->kind == LODE_EVENT_SCHED_OUT || event->kind == LODE_EVENT_SCHED_IN;
-    bool is_end = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN;
+    bool is_end = lode_event_ends(event), is_call = is_end || lode_event_begins(event);
     if (!is_call && event->kind != LODE_EVENT_INSTANT) {
         encoder->left_out++;
         return LODE_OK;
     }
     /* Outside of all calls, or in calls beyond the maximal depth. */
-    if ((zor_depth(encoder) == 0 && (is_end || !is_call)) || (encoder->hidden > 0 && !is_call)) {
+    if ((zor_depth(encoder) == 0 && (is_end || !is_call)) || (encoder->calls.hidden > 0 && !is_call)) {
         encoder->left_out++;
         return LODE_OK;
     }

@@ -135,8 +135,7 @@ void lode_zor_begin_track(struct zor_encoder *encoder, uint64_t order)
 {
     encoder->order = order;
     encoder->position = 0;
-    encoder->frames.count = 0;
-    encoder->hidden = 0;
+    open_calls_reset(&encoder->calls);
 }
 
 void lode_zor_begin_trace(struct zor_encoder *encoder, struct zor_id id, uint64_t stamp)
@@ -176,18 +175,17 @@ static uint64_t hold_tick(struct zor_encoder *encoder, uint64_t tick)
 lode_status lode_zor_enter(struct zor_encoder *encoder, uint64_t tick, struct zor_entry *method,
                            lode_error *error)
 {
-    if (encoder->hidden > 0 || encoder->frames.count == ZOR_DEPTH_MAX) {
-        encoder->hidden++;
+    if (open_calls_begin(&encoder->calls) == LODE_CALL_HIDES) {
         encoder->left_out++;
         return LODE_OK;
     }
     LODE_TRY(lode_zor_more(encoder, error));
-    struct zor_open_call *frame = lode_array_push(&encoder->frames);
-    LODE_TRY_ALLOC(frame, error);
-    frame->calls = 1;
+    struct zor_open_call *call = open_calls_push(&encoder->calls);
+    LODE_TRY_ALLOC(call, error);
+    *call = (struct zor_open_call){.calls = 1};
     encoder->trace.records++;
     tick = hold_tick(encoder, tick);
-    if (encoder->frames.count == 1) {
+    if (zor_depth(encoder) == 1) {
         encoder->trace.start = tick;
         encoder->trace.method = method;
     }
@@ -248,13 +246,11 @@ void lode_zor_counted(struct zor_encoder *encoder, uint64_t calls)
 
 lode_status lode_zor_leave(struct zor_encoder *encoder, uint64_t tick, lode_error *error)
 {
-    if (encoder->hidden > 0) {
-        encoder->hidden--;
+    if (open_calls_end(&encoder->calls) != LODE_CALL_ENDS)
         return LODE_OK;
-    }
-    bool is_outermost = encoder->frames.count == 1;
-    struct zor_open_call *frame = zor_innermost(encoder);
-    uint64_t calls = frame->counted > 0 ? frame->counted : frame->calls;
+    const struct zor_open_call *call = open_calls_pop(&encoder->calls);
+    bool is_outermost = zor_depth(encoder) == 0;
+    uint64_t calls = call->counted > 0 ? call->counted : call->calls;
     tick = hold_tick(encoder, tick);
     uint8_t *at = room(encoder, LEAVE_MAX);
     if (at) {
@@ -265,9 +261,8 @@ lode_status lode_zor_leave(struct zor_encoder *encoder, uint64_t tick, lode_erro
         *at++ = 0xff;
         count(encoder, at);
     }
-    lode_array_pop(&encoder->frames);
     if (!is_outermost) {
-        frame[-1].calls += calls;
+        zor_innermost(encoder)->calls += calls;
         return LODE_OK;
     }
     encoder->trace.calls = calls;

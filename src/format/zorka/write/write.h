@@ -12,6 +12,7 @@
 #include "base/memory/blob.h"
 #include "format/zorka/write/text.h"
 #include "format/zorka/zorka.h"
+#include "model/recording/open_calls.h"
 
 enum zor_layout {
     ZOR_LAYOUT_PAGE, /* as documented */
@@ -51,8 +52,7 @@ struct zor_encoder {
     uint64_t order, position; /* of the track; strings used in it so far */
     struct lode_blob payload;
     struct zor_written_trace trace;
-    struct lode_array frames;         /* of open calls */
-    uint64_t hidden;                  /* open calls beyond the maximal depth */
+    struct lode_open_calls calls;     /* of struct zor_open_call */
     uint64_t left_out;                /* events that a store cannot represent */
     uint64_t first_stamp, last_stamp; /* of the encoded traces; milliseconds */
     bool has_memory;                  /* false: something was not encoded */
@@ -123,12 +123,12 @@ lode_status lode_zor_leave(struct zor_encoder *encoder, uint64_t tick, lode_erro
 /* The innermost open call; there must be one. */
 static inline struct zor_open_call *zor_innermost(const struct zor_encoder *encoder)
 {
-    return LODE_ARRAY_AT(&encoder->frames, struct zor_open_call, encoder->frames.count - 1);
+    return OPEN_CALLS_TOP(&encoder->calls, struct zor_open_call);
 }
-/* The number of open calls. */
+/* The number of open calls, without those beyond the maximal depth. */
 static inline size_t zor_depth(const struct zor_encoder *encoder)
 {
-    return encoder->frames.count + encoder->hidden;
+    return open_calls_count(&encoder->calls);
 }
 
 /*
