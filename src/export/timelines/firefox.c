@@ -14,6 +14,7 @@
 #include "export/timelines/firefox_tables.h"
 #include "export/timelines/tracks.h"
 #include <inttypes.h>
+#include <lode/private/call_events.h>
 #include <stdio.h>
 
 enum {
@@ -128,20 +129,16 @@ static lode_status pass(const struct firefox *self, struct worker *worker, uint3
                         const lode_event *event, struct lode_wire *out, lode_error *error)
 {
     uint8_t category = event->kind == LODE_EVENT_SCHED_OUT ? CATEGORY_IDLE : CATEGORY_OTHER;
-    switch (event->kind) {
-    case LODE_EVENT_ENTER:
-    case LODE_EVENT_SCHED_OUT:
-        put_time(out, RECORD_ENTER, event->time);
-        wire_raw(out, &event->function, sizeof event->function);
-        wire_raw(out, &category, sizeof category);
-        return LODE_OK;
-    case LODE_EVENT_LEAVE:
-    case LODE_EVENT_SCHED_IN:
+    if (lode_event_ends(event)) {
         put_time(out, RECORD_LEAVE, event->time);
         return LODE_OK;
-    default:
-        return pass_marker(self, worker, track, event, out, error);
     }
+    if (!lode_event_begins(event))
+        return pass_marker(self, worker, track, event, out, error);
+    put_time(out, RECORD_ENTER, event->time);
+    wire_raw(out, &event->function, sizeof event->function);
+    wire_raw(out, &category, sizeof category);
+    return LODE_OK;
 }
 
 static lode_status take(void *user, void *state, const struct lode_line *line, uint32_t track,

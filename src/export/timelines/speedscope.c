@@ -10,6 +10,7 @@
 #include "export/json.h"
 #include "export/stacks/stacks.h"
 #include "export/timelines/tracks.h"
+#include "model/recording/open_calls.h"
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -23,10 +24,9 @@ enum {
 #define EXACT_DOUBLE (UINT64_C(1) << 53)
 
 struct thread {
-    uint32_t depth, hidden;
+    struct lode_open_calls open; /* of uint32_t: frames */
     bool has_events;
-    uint64_t cut;              /* calls that are too deep */
-    uint32_t open[LEVELS_MAX]; /* frames */
+    uint64_t cut; /* calls that are too deep */
 };
 
 struct speedscope {
@@ -167,7 +167,10 @@ static lode_status begin(void *user, void *state, const struct lode_line *line, 
                          lode_error *error)
 {
     const struct speedscope *self = user;
-    (void)state, (void)error;
+    struct thread *thread = state;
+    (void)error;
+    if (thread->open.items.item_size == 0)
+        open_calls_init(&thread->open, sizeof(uint32_t), LEVELS_MAX);
     put_profile(out, self->profiles == 0 && line->index == 0, "evented",
                 lode_tracks_process(self->tracks, line->process)->name, line->name);
     json_text(out, "nanoseconds\",\"startValue\":0,\"endValue\":");
@@ -188,32 +191,36 @@ static void put_event(const struct speedscope *self, struct thread *thread, cons
     json_text(out, "}");
 }
 
-static void put(const struct speedscope *self, struct thread *thread, const lode_event *event,
-                struct lode_wire *out)
+static lode_status put(const struct speedscope *self, struct thread *thread, const lode_event *event,
+                       struct lode_wire *out, lode_error *error)
 {
-    bool begins = event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT;
-    bool ends = event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN;
-    if (begins && thread->depth == LEVELS_MAX) {
-        thread->hidden++;
+    uint32_t *frame;
+    switch (open_calls_take(&thread->open, event)) {
+    case LODE_CALL_BEGINS:
+        frame = open_calls_push(&thread->open);
+        LODE_TRY_ALLOC(frame, error);
+        *frame = lode_tracks_rank(self->tracks, event->function);
+        put_event(self, thread, "{\"type\":\"O\",\"frame\":", *frame, event->time, out);
+        break;
+    case LODE_CALL_ENDS:
+        frame = open_calls_pop(&thread->open);
+        put_event(self, thread, "{\"type\":\"C\",\"frame\":", *frame, event->time, out);
+        break;
+    case LODE_CALL_HIDES:
         thread->cut++;
-    } else if (begins) {
-        uint32_t frame = lode_tracks_rank(self->tracks, event->function);
-        thread->open[thread->depth++] = frame;
-        put_event(self, thread, "{\"type\":\"O\",\"frame\":", frame, event->time, out);
-    } else if (ends && thread->hidden > 0) {
-        thread->hidden--;
-    } else if (ends && thread->depth > 0) {
-        uint32_t frame = thread->open[--thread->depth];
-        put_event(self, thread, "{\"type\":\"C\",\"frame\":", frame, event->time, out);
+        break;
+    case LODE_CALL_NONE:
+        break;
     }
+    return LODE_OK;
 }
 
 static lode_status take(void *user, void *state, const struct lode_line *line, uint32_t track,
                         const lode_event *events, size_t count, struct lode_wire *out, lode_error *error)
 {
-    (void)line, (void)track, (void)error;
+    (void)line, (void)track;
     for (size_t i = 0; i < count; i++)
-        put(user, state, &events[i], out);
+        LODE_TRY(put(user, state, &events[i], out, error));
     return LODE_OK;
 }
 
@@ -225,10 +232,17 @@ static lode_status end(void *user, void *state, const struct lode_line *line, st
     (void)line, (void)error;
     json_text(out, "]}");
     atomic_fetch_add(&self->calls_cut, thread->cut);
-    thread->depth = thread->hidden = 0;
+    open_calls_reset(&thread->open);
     thread->has_events = false;
     thread->cut = 0;
     return LODE_OK;
+}
+
+static void close(void *user, void *state)
+{
+    struct thread *thread = state;
+    (void)user;
+    open_calls_free(&thread->open);
 }
 
 static lode_status write(void *user, const void *bytes, size_t size, lode_error *error)
@@ -251,6 +265,7 @@ static lode_status write_timeline(struct speedscope *self, lode_error *error)
                                    .begin = begin,
                                    .take = take,
                                    .end = end,
+                                   .close = close,
                                    .write = write,
                                    .progress = progress};
     struct lode_tracks_counts counts;

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "export/timelines/tracks_parts.h"
+#include <lode/private/call_events.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ static lode_status take(void *user, void *state, const struct lode_line *line, u
 {
     (void)user, (void)line, (void)track, (void)out;
     for (size_t i = 0; i < count; i++)
-        if (events[i].kind == LODE_EVENT_ENTER || events[i].kind == LODE_EVENT_SCHED_OUT)
+        if (lode_event_begins(&events[i]))
             LODE_TRY_ALLOC(put(state, events[i].function), error);
     return LODE_OK;
 }

@@ -4,6 +4,7 @@
 #include "alloc.h"
 #include "text/line.h"
 
+#include <lode/private/call_events.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,11 +231,6 @@ static void write_loss(replay_text *t, const replay_event *shown)
     end_line(t, comment(t, words, NULL, ""));
 }
 
-static int is_begin(const replay_event *shown)
-{
-    return shown->event.kind == LODE_EVENT_ENTER || shown->event.kind == LODE_EVENT_SCHED_OUT;
-}
-
 /* Whether an event is the end of the beginning that came just before it. */
 static int is_its_end(const replay_event *begin, const replay_event *shown)
 {
@@ -262,7 +258,7 @@ void replay_text_add(void *user, const replay_event *shown)
     replay_text_finish(t);
     if (t->is_full)
         return;
-    if (is_begin(shown)) {
+    if (lode_event_begins(&shown->event)) {
         kept_event_set(&t->held, shown);
         t->is_held = 1;
     } else if (shown->event.kind == LODE_EVENT_INSTANT) {

@@ -6,6 +6,7 @@
 #include "output/report.h"
 #include "text/label.h"
 
+#include <lode/private/call_events.h>
 #include <stdlib.h>
 
 /* A shown call, in order of begin: its times, and flags above the duration. */
@@ -39,16 +40,6 @@ typedef struct tracing {
     label caller;     /* of a side track */
 } tracing;
 
-static int is_begin(const lode_event *event)
-{
-    return event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT;
-}
-
-static int is_end(const lode_event *event)
-{
-    return event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN;
-}
-
 /* ---- the first time: what calls took ---- */
 
 static void note_end(tracing *t, const replay_event *shown)
@@ -67,12 +58,12 @@ static void note(void *user, const replay_event *shown)
 {
     tracing *t = user;
     t->has_shown = 1;
-    if (is_begin(&shown->event)) {
+    if (lode_event_begins(&shown->event)) {
         t->calls = alloc_grow(t->calls, &t->call_capacity, t->call_count, sizeof *t->calls);
         t->open = alloc_grow(t->open, &t->open_capacity, t->open_count, sizeof *t->open);
         t->open[t->open_count++] = (open_call){t->call_count, 0};
         t->calls[t->call_count++] = (noted_call){CALL_OPEN, 0};
-    } else if (is_end(&shown->event) && shown->has_duration && t->open_count > 0) {
+    } else if (lode_event_ends(&shown->event) && shown->has_duration && t->open_count > 0) {
         note_end(t, shown);
     }
 }
@@ -148,9 +139,9 @@ static void print(void *user, const replay_event *event)
     tracing *t = user;
     replay_event shown = *event;
     shown.track = t->heading.track->index;
-    if (is_begin(&shown.event)) {
+    if (lode_event_begins(&shown.event)) {
         print_begin(t, &shown);
-    } else if (is_end(&shown.event)) {
+    } else if (lode_event_ends(&shown.event)) {
         print_end(t, &shown);
     } else if (t->folded == 0) {
         end_fold(t);

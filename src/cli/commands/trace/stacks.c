@@ -3,6 +3,7 @@
 #include "commands/trace/stacks.h"
 #include "alloc.h"
 
+#include <lode/private/call_events.h>
 #include <stdlib.h>
 
 static const out_column stack_columns[] = {
@@ -81,10 +82,9 @@ static lode_status path_in_track(stack *s, const lode_recording *recording, uint
             is_after = events[i].time > time;
             if (is_after)
                 continue;
-            if (events[i].kind == LODE_EVENT_ENTER || events[i].kind == LODE_EVENT_SCHED_OUT)
+            if (lode_event_begins(&events[i]))
                 push(s, (frame){.function = events[i].function, .begin = events[i].time});
-            else if ((events[i].kind == LODE_EVENT_LEAVE || events[i].kind == LODE_EVENT_SCHED_IN) &&
-                     s->count)
+            else if (lode_event_ends(&events[i]) && s->count)
                 s->count--;
         }
     lode_cursor_close(cursor);
