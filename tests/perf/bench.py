@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 A large recording of perf, made of a small one: its samples again and again, later each time. `lode top` beside `perf report` without call chains, and
-beside a bare pass over the same bytes: processor time, wall-clock time and resident memory of each.
+beside a bare pass over the same bytes; then every sample as a row, `lode sql` and `lode export` beside `perf script`, of a tenth as many samples:
+processor time, wall-clock time and resident memory of each.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import resource
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -63,6 +65,16 @@ def measure(words):
     return usage.ru_utime + usage.ru_stime, time.monotonic() - started, usage.ru_maxrss // 1024
 
 
+def show(samples, path):
+    print(f"{samples:,} samples, {path.stat().st_size:,} bytes, page size {resource.getpagesize()}")
+
+
+def compare(runs, commands):
+    for name, words in commands.items():
+        found = min(measure(words) for _ in range(runs))
+        print(f"{name:12} {found[0]:7.2f} s of processor time, {found[1]:7.2f} s, {found[2]:,} MiB with mapped files", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path)
@@ -70,22 +82,29 @@ def main():
     parser.add_argument("--samples", type=int, default=10_000_000)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
-    folder = Path(os.environ.get("LODE_BENCH_DIR", "/tmp"))
-    target = folder / "lode-bench-perf.data"
     os.environ["LODE_PLUGINS"] = "/nonexistent"
-    try:
-        samples = grow(options.recording, target, options.samples)
-        print(f"{samples:,} samples, {target.stat().st_size:,} bytes, page size {resource.getpagesize()}")
-        commands = {
-            "bare pass": [options.build / "tests/bench/bare_pass", "scan", "1", target],
-            "lode top": [options.build / "src/cli/lode", "top", "--limit", "1", target],
-            "perf report": ["perf", "report", "-i", target, "--stdio", "--no-children", "-g", "none", "--symfs", "/nonexistent"],
-        }
-        for name, words in commands.items():
-            found = min(measure(words) for _ in range(options.runs))
-            print(f"{name:12} {found[0]:7.2f} s of processor time, {found[1]:7.2f} s, {found[2]:,} MiB with mapped files")
-    finally:
-        target.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(prefix="lode-bench-", dir=os.environ.get("LODE_BENCH_DIR")) as name:
+        folder = Path(name)
+        lode, target = options.build / "src/cli/lode", folder / "perf.data"
+        no_symbols = ["--symfs", "/nonexistent"]
+        show(grow(options.recording, target, options.samples), target)
+        compare(
+            options.runs,
+            {
+                "bare pass": [options.build / "tests/bench/bare_pass", "scan", "1", target],
+                "lode top": [lode, "top", "--limit", "1", target],
+                "perf report": ["perf", "report", "-i", target, "--stdio", "--no-children", "-g", "none", *no_symbols],
+            },
+        )
+        show(grow(options.recording, target, options.samples // 10), target)
+        compare(
+            1,
+            {
+                "lode sql": [lode, "sql", "--csv", "-n", "0", target, "select time_ns, profile_id, context_id from sample"],
+                "lode export": [lode, "export", "--format", "csv", "-o", folder / "tables", target],
+                "perf script": ["perf", "script", "-i", target, *no_symbols],
+            },
+        )
 
 
 if __name__ == "__main__":

@@ -135,13 +135,39 @@ static bool take_variable(struct walk *walk, const struct perf_attr *attr, struc
     return is_whole;
 }
 
+/* Field by field: the compiler clears the whole with an instruction that takes longer to begin. */
+static void clear(struct perf_sample *sample, const struct perf_event *event)
+{
+    static const struct lode_range none = {0};
+    sample->ip = sample->time = 0;
+    sample->period = event->attr.period;
+    sample->pid = sample->tid = -1;
+    sample->cpu = UINT32_MAX;
+    sample->has_ip = sample->has_time = sample->has_chain = sample->has_counters = sample->has_stack = false;
+    sample->chain = sample->counters = sample->raw = sample->registers = sample->stack = none;
+    sample->counter_size = 0;
+    sample->value = sample->value_id = sample->rest = 0;
+}
+
+/* Whether the chain is all that is behind the fields of fixed places: it mostly is. */
+static bool has_chain_only(uint64_t type)
+{
+    enum {
+        CHECKED = PERF_HAS_READ | PERF_HAS_CHAIN | PERF_HAS_RAW | PERF_HAS_BRANCHES | PERF_HAS_REGS_USER |
+                  PERF_HAS_STACK_USER | PERF_HAS_WEIGHT | PERF_HAS_WEIGHTS | PERF_HAS_DATA_SRC |
+                  PERF_HAS_TRANSACTION | PERF_HAS_REGS_INTR | PERF_HAS_PHYS_ADDR | PERF_HAS_CGROUP |
+                  PERF_HAS_DATA_PAGE | PERF_HAS_CODE_PAGE | PERF_HAS_AUX
+    };
+    return (type & CHECKED) == PERF_HAS_CHAIN;
+}
+
 bool lode_perf_sample_read(struct perf_sample *sample, const struct perf_event *event, bool is_big,
                            const uint8_t *record, uint32_t size)
 {
     const struct perf_layout *layout = &event->layout;
     const uint8_t *body = record + PERF_RECORD_HEADER;
     struct walk walk = {body + layout->fixed, 0, is_big};
-    *sample = (struct perf_sample){.pid = -1, .tid = -1, .cpu = UINT32_MAX, .period = event->attr.period};
+    clear(sample, event);
     if (size - PERF_RECORD_HEADER < layout->fixed)
         return false;
     walk.left = size - PERF_RECORD_HEADER - layout->fixed;
@@ -157,7 +183,9 @@ bool lode_perf_sample_read(struct perf_sample *sample, const struct perf_event *
         sample->cpu = perf_u32(is_big, body + layout->cpu);
     if (layout->period != PERF_NO_FIELD)
         sample->period = perf_u64(is_big, body + layout->period);
-    if (!take_variable(&walk, &event->attr, sample))
+    bool is_whole = has_chain_only(event->attr.sample_type) ? take_chain(&walk, sample)
+                                                            : take_variable(&walk, &event->attr, sample);
+    if (!is_whole)
         return false;
     sample->rest = walk.left;
     return true;

@@ -86,6 +86,7 @@ static bool unpack(struct perf_stream *stream)
 static bool begin_packet(struct perf_stream *stream, const struct perf_record *record)
 {
     uint64_t skipped = PERF_RECORD_HEADER, size = record->size - PERF_RECORD_HEADER;
+    stream->is_packed = true;
     if (record->type == PERF_COMPRESSED2) {
         if (size < sizeof(uint64_t))
             return stop(stream, PERF_STOP_PACKED);

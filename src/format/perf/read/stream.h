@@ -33,6 +33,7 @@ struct perf_stream {
     enum perf_stop why; /* once there are no more */
 
     /* Of compressed records. */
+    bool is_packed; /* there was one */
     void *unpacker;
     struct lode_blob plain; /* unpacked bytes; those from `used` on are not read yet */
     size_t used;
@@ -47,5 +48,31 @@ void lode_perf_stream_open(struct perf_stream *stream, const struct perf_store *
 void lode_perf_stream_close(struct perf_stream *stream);
 /* False: there are no more. */
 bool lode_perf_stream_next(struct perf_stream *stream, struct perf_record *record);
+
+/*
+ * The same without a call if the next record is a sample, as nearly all are. What comes soon is
+ * fetched: where a record begins is known only when the one before has arrived.
+ */
+static inline bool perf_stream_next(struct perf_stream *stream, struct perf_record *record)
+{
+    enum {
+        AHEAD = 1024
+    };
+    if (stream->is_packed || stream->end - stream->at < PERF_RECORD_HEADER)
+        return lode_perf_stream_next(stream, record);
+    const uint8_t *bytes = stream->records.data + stream->at;
+    uint32_t type = perf_u32(stream->is_big, bytes);
+    uint16_t size = perf_u16(stream->is_big, bytes + 6);
+    if (type != PERF_SAMPLE || size < PERF_RECORD_HEADER || size % 8 != 0 || size > stream->end - stream->at)
+        return lode_perf_stream_next(stream, record);
+    __builtin_prefetch(bytes + AHEAD);
+    *record = (struct perf_record){.bytes = bytes,
+                                   .type = type,
+                                   .misc = perf_u16(stream->is_big, bytes + 4),
+                                   .size = size,
+                                   .offset = stream->at};
+    stream->at += size;
+    return true;
+}
 
 #endif

@@ -236,14 +236,17 @@ static lode_status survey_records(struct survey *self)
     struct perf_record record;
     uint64_t begin = 0, order = self->order;
     struct perf_part *part = perf_part_at(self->store, self->part);
-    while (lode_perf_stream_next(&self->stream, &record)) {
+    while (perf_stream_next(&self->stream, &record)) {
         part->is_packed |= record.is_unpacked;
         if (!part->is_packed && record.offset - begin >= PERF_PIECE) {
             LODE_TRY(add_piece(self, begin, record.offset, order));
             begin = record.offset;
             order = self->order;
         }
-        LODE_TRY(take_record(self, &record));
+        if (record.type == PERF_SAMPLE)
+            self->store->counts[PERF_SAMPLE]++;
+        else
+            LODE_TRY(take_record(self, &record));
         self->order++;
     }
     LODE_TRY(add_piece(self, begin, self->stream.at, order));

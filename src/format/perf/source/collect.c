@@ -74,9 +74,11 @@ lode_status lode_perf_worker_open(struct perf_worker *worker, const struct perf_
     lode_array_init(&worker->instants, sizeof(struct perf_instant), UINT32_MAX - 1);
     lode_array_init(&worker->runs, sizeof(struct perf_run), SIZE_MAX);
     worker->sites = lode_perf_sites_new();
+    worker->recents = lode_perf_recents_new();
     worker->path = calloc(1, sizeof *worker->path);
     worker->words = calloc(PERF_WORDS_MOST + 1, sizeof *worker->words);
-    LODE_TRY_ALLOC(lode_hpcrun_raw_init(&worker->raw) && worker->sites && worker->path && worker->words,
+    LODE_TRY_ALLOC(lode_hpcrun_raw_init(&worker->raw) && worker->sites && worker->recents && worker->path &&
+                       worker->words,
                    error);
     LODE_TRY(add_modules(worker, error));
     if (scratch < 0)
@@ -100,6 +102,7 @@ void lode_perf_worker_close(struct perf_worker *worker)
     lode_array_free(&worker->instants);
     lode_array_free(&worker->runs);
     lode_perf_sites_free(worker->sites);
+    lode_perf_recents_free(worker->recents);
     lode_spool_close(&worker->spool);
     free(worker->path);
     free(worker->words);
@@ -154,37 +157,44 @@ static lode_status find_known(struct perf_worker *worker, int32_t pid, int32_t t
 
 /* ---- sums ---- */
 
+/* The number of a row, added if it is new. */
+static lode_status find_row(struct perf_worker *worker, uint32_t lane, uint32_t node, uint32_t *out,
+                            lode_error *error)
+{
+    bool added;
+    uint32_t *number =
+        lode_map_add(&worker->row_of, (uint64_t)lane << 32 | node, (uint32_t)worker->rows.count, &added);
+    struct perf_row *row = number && added ? lode_array_push(&worker->rows) : NULL;
+    LODE_TRY_ALLOC(number && (!added || row), error);
+    if (added)
+        *row = (struct perf_row){.lane = lane, .node = node};
+    *out = *number;
+    return LODE_OK;
+}
+
+/* `recent` may be NULL. */
 static lode_status add_cost(struct perf_worker *worker, struct perf_known *known, uint32_t event,
-                            uint32_t node, uint64_t period, lode_error *error)
+                            uint32_t node, struct perf_recent *recent, uint64_t period, lode_error *error)
 {
     uint64_t overflows = 0;
-    bool added;
+    uint32_t number;
     if (known->event != event) {
         struct perf_lane lane = {known->who, event};
         known->lane = lode_interner_add(&worker->lanes, &lane, NULL);
         known->event = event;
         LODE_TRY_ALLOC(known->lane != LODE_NO_NUMBER, error);
     }
-    uint32_t *number = lode_map_add(&worker->row_of, (uint64_t)known->lane << 32 | node,
-                                    (uint32_t)worker->rows.count, &added);
-    struct perf_row *row = number && added ? lode_array_push(&worker->rows) : NULL;
-    LODE_TRY_ALLOC(number && (!added || row), error);
-    if (added)
-        *row = (struct perf_row){.lane = known->lane, .node = node};
-    row = LODE_ARRAY_AT(&worker->rows, struct perf_row, *number);
+    if (recent && recent->lane == known->lane)
+        number = recent->row;
+    else
+        LODE_TRY(find_row(worker, known->lane, node, &number, error));
+    if (recent) {
+        recent->lane = known->lane;
+        recent->row = number;
+    }
+    struct perf_row *row = LODE_ARRAY_AT(&worker->rows, struct perf_row, number);
     row->count++;
     lode_wide_add(&row->sum, period, &overflows);
-    return LODE_OK;
-}
-
-static lode_status add_instant(struct perf_worker *worker, uint32_t who, uint64_t time, uint32_t node,
-                               lode_error *error)
-{
-    if (!worker->has_spool)
-        return LODE_OK;
-    struct perf_instant *instant = lode_array_push(&worker->instants);
-    LODE_TRY_ALLOC(instant, error);
-    *instant = (struct perf_instant){time, who, node};
     return LODE_OK;
 }
 
@@ -213,6 +223,7 @@ struct taking {
     const struct perf_event *event;
     uint32_t number; /* of the event */
     uint32_t node;
+    struct perf_recent *recent; /* its chain; may be NULL */
     lode_error *error;
 };
 
@@ -224,7 +235,7 @@ static lode_status deliver(const struct taking *self, uint32_t event, uint64_t p
         worker->show(worker->user, &seen);
     }
     worker->counts.samples++;
-    return add_cost(worker, self->known, event, self->node, period, self->error);
+    return add_cost(worker, self->known, event, self->node, self->recent, period, self->error);
 }
 
 static lode_status deliver_counter(const struct taking *self, uint64_t id, uint64_t value)
@@ -275,12 +286,13 @@ static lode_status take_switch(const struct taking *self)
     struct perf_worker *worker = self->worker;
     const struct perf_sample *sample = self->sample;
     struct perf_known *next;
-    LODE_TRY(add_instant(worker, self->known->who, sample->time, self->node | PERF_INSTANT_OUT, self->error));
+    LODE_TRY(lode_perf_add_instant(worker, self->known->who, sample->time, self->node | PERF_INSTANT_OUT,
+                                   self->error));
     if ((uint64_t)self->event->next_at + 4 > sample->raw.size || self->event->next_at == 0)
         return LODE_OK;
     int32_t tid = (int32_t)perf_u32(worker->store->is_big, sample->raw.data + self->event->next_at);
     LODE_TRY(find_known(worker, -1, tid, sample->time, &next, self->error));
-    return add_instant(worker, next->who, sample->time, next->entry | PERF_INSTANT_IN, self->error);
+    return lode_perf_add_instant(worker, next->who, sample->time, next->entry | PERF_INSTANT_IN, self->error);
 }
 
 /* Adds the frames of the user stack to the chain, which has those of the kernel. */
@@ -311,6 +323,7 @@ static lode_status place(struct taking *self, unsigned mode)
     struct perf_chain chain = {self->event, sample, &self->known->moment, mode, self->known->entry};
     struct perf_walked walked = lode_perf_walk(worker, &chain);
     self->node = walked.node;
+    self->recent = walked.recent;
     worker->counts.marks += walked.has_mark;
     worker->counts.cut += walked.is_cut;
     worker->counts.stacks += self->sample->has_stack && !is_unwound;
@@ -363,8 +376,9 @@ static lode_status take_sample(struct perf_worker *worker, const struct perf_rec
         return LODE_OK;
     if (self.event->is_switch)
         return take_switch(&self);
-    return event == worker->trace_event ? add_instant(worker, self.known->who, sample->time, self.node, error)
-                                        : LODE_OK;
+    return event == worker->trace_event
+               ? lode_perf_add_instant(worker, self.known->who, sample->time, self.node, error)
+               : LODE_OK;
 }
 
 /* A thread leaves or gets a processor: which one, is in the trailer. */
@@ -384,81 +398,7 @@ static lode_status take_change(struct perf_worker *worker, const struct perf_rec
     int32_t tid = (int32_t)perf_u32(store->is_big, end - layout->end_tid + 4);
     LODE_TRY(find_known(worker, pid, tid, time, &known, error));
     uint32_t change = record->misc & PERF_MISC_OUT ? PERF_INSTANT_OUT : PERF_INSTANT_IN;
-    return add_instant(worker, known->who, time, known->entry | change, error);
-}
-
-/* ---- runs ---- */
-
-/* Sorts instants of one thread by time; equal times stay in the order of the file. */
-static void sort_times(struct perf_instant *items, struct perf_instant *other, size_t count)
-{
-    bool is_sorted = true;
-    for (size_t i = 1; i < count && is_sorted; i++)
-        is_sorted = items[i - 1].time <= items[i].time;
-    for (size_t width = 1; width < count && !is_sorted; width *= 2) {
-        for (size_t begin = 0; begin < count; begin += 2 * width) {
-            size_t middle = begin + width < count ? begin + width : count;
-            size_t end = middle + width < count ? middle + width : count, a = begin, b = middle;
-            for (size_t i = begin; i < end; i++)
-                other[i] =
-                    a < middle && (b == end || items[a].time <= items[b].time) ? items[a++] : items[b++];
-        }
-        memcpy(items, other, count * sizeof *items);
-    }
-}
-
-/* By thread, then by time. Threads are few: they are counted. */
-static bool sort_instants(struct perf_worker *worker)
-{
-    struct lode_array *instants = &worker->instants;
-    struct perf_instant *items = instants->items;
-    size_t count = instants->count, threads = worker->whos.items.count, at = 0;
-    struct perf_instant *other = malloc((count + 1) * sizeof *other);
-    size_t *starts = calloc(threads + 1, sizeof *starts);
-    bool done = other && starts;
-    for (size_t i = 0; done && i < count; i++)
-        starts[items[i].who]++;
-    for (size_t i = 0; done && i < threads; i++) {
-        size_t size = starts[i];
-        starts[i] = at;
-        at += size;
-    }
-    for (size_t i = 0; done && i < count; i++)
-        other[starts[items[i].who]++] = items[i];
-    if (done && count > 0)
-        memcpy(items, other, count * sizeof *items);
-    for (size_t i = 0, begin = 0; done && i < threads; begin = starts[i++])
-        sort_times(items + begin, other, starts[i] - begin);
-    free(other);
-    free(starts);
-    return done;
-}
-
-static lode_status spool_instants(struct perf_worker *worker, uint64_t piece, lode_error *error)
-{
-    const struct perf_instant *items = worker->instants.items;
-    size_t count = worker->instants.count;
-    if (count == 0)
-        return LODE_OK;
-    LODE_TRY_ALLOC(sort_instants(worker), error);
-    for (size_t i = 0; i < count;) {
-        size_t end = i;
-        while (end < count && items[end].who == items[i].who)
-            end++;
-        struct perf_run *run = lode_array_push(&worker->runs);
-        LODE_TRY_ALLOC(run, error);
-        *run = (struct perf_run){.first = items[i].time,
-                                 .last = items[end - 1].time,
-                                 .at = worker->spool.size,
-                                 .piece = piece,
-                                 .count = (uint32_t)(end - i),
-                                 .who = items[i].who,
-                                 .worker = worker->number};
-        LODE_TRY(lode_spool_write(&worker->spool, items + i, (end - i) * sizeof *items, error));
-        i = end;
-    }
-    worker->instants.count = 0;
-    return LODE_OK;
+    return lode_perf_add_instant(worker, known->who, time, known->entry | change, error);
 }
 
 /* ---- all of a piece ---- */
@@ -496,17 +436,17 @@ static lode_status take_records(struct perf_worker *worker, struct perf_stream *
     uint64_t order = piece->order,
              number = (uint64_t)(piece - (struct perf_piece *)worker->store->pieces.items);
     uint32_t event;
-    while (worker->raw.tree.count <= most && lode_perf_stream_next(stream, &record)) {
+    while (worker->raw.tree.count <= most && perf_stream_next(stream, &record)) {
         if (record.type == PERF_SAMPLE && read_sample(worker, &record, piece->part, order, &event, &sample))
             LODE_TRY(take_sample(worker, &record, &sample, event, error));
         else if (record.type == PERF_SWITCH || record.type == PERF_SWITCH_CPU)
             LODE_TRY(take_change(worker, &record, error));
         if (worker->instants.count >= INSTANTS_MOST)
-            LODE_TRY(spool_instants(worker, number, error));
+            LODE_TRY(lode_perf_spool_instants(worker, number, error));
         order++;
     }
     LODE_TRY_ALLOC(stream->why != PERF_STOP_MEMORY, error);
-    return spool_instants(worker, number, error);
+    return lode_perf_spool_instants(worker, number, error);
 }
 
 lode_status lode_perf_collect(struct perf_worker *worker, uint64_t number, lode_error *error)

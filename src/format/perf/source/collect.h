@@ -65,6 +65,7 @@ struct perf_known {
 };
 
 struct perf_path;
+struct perf_recents;
 struct perf_unwinder;
 
 /* A sample as it is seen, with the path of its chain: for tests. */
@@ -85,6 +86,7 @@ struct perf_worker {
     struct lode_map row_of;           /* from lane and node */
     struct lode_array rows;           /* struct perf_row */
     struct perf_sites *sites;
+    struct perf_recents *recents;
     struct perf_path *path;   /* of the last sample */
     struct lode_map known_of; /* from a thread id */
     struct lode_array known;  /* struct perf_known */
@@ -117,6 +119,16 @@ lode_status lode_perf_worker_open(struct perf_worker *worker, const struct perf_
                                   unsigned number, int scratch, lode_error *error);
 void lode_perf_worker_close(struct perf_worker *worker);
 lode_status lode_perf_collect(struct perf_worker *worker, uint64_t piece, lode_error *error);
+
+/* ---- instants.c ---- */
+
+/* Nothing happens without a spool. */
+lode_status lode_perf_add_instant(struct perf_worker *worker, uint32_t who, uint64_t time, uint32_t node,
+                                  lode_error *error);
+/* Writes the instants of a piece, or of a part of it, as runs. */
+lode_status lode_perf_spool_instants(struct perf_worker *worker, uint64_t piece, lode_error *error);
+
+/* ---- counts ---- */
 
 /* Adds the counts of a worker to others. */
 void lode_perf_counts_add(struct perf_counts *to, const struct perf_counts *from);

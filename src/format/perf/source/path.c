@@ -131,11 +131,16 @@ static uint64_t word_at(const struct words *words, uint64_t index)
     return words->is_swapped ? __builtin_bswap64(raw) : raw;
 }
 
-/* What follows a cookie for frames that come later, in another record, is no address. */
-static void cut_deferred(struct words *words)
+/* Of a chain. What follows a cookie for frames that come later, in another record, is no address. */
+static struct words words_of(const struct perf_store *store, struct lode_range chain)
 {
-    if (words->count >= 2 && word_at(words, words->count - 2) == PERF_CHAIN_DEFERRED)
-        words->count -= 2;
+    struct words words = {chain.data, chain.size / sizeof(uint64_t),
+                          store->is_big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)};
+    if (words.count > PERF_WORDS_MOST)
+        words.count = PERF_WORDS_MOST;
+    if (words.count >= 2 && word_at(&words, words.count - 2) == PERF_CHAIN_DEFERRED)
+        words.count -= 2;
+    return words;
 }
 
 /* ---- nodes ---- */
@@ -262,19 +267,25 @@ static uint64_t count_addresses(const struct words *words)
     return words->count - marks;
 }
 
+/* The table is for chains that lead somewhere; those that are looked at by tests are walked. */
+static struct perf_recent *find_recent(const struct perf_worker *worker, struct perf_recent_query *query)
+{
+    return query->chain.size == 0 || worker->show ? NULL : lode_perf_recent_find(worker->recents, query);
+}
+
 struct perf_walked lode_perf_walk(struct perf_worker *worker, const struct perf_chain *chain)
 {
     enum {
         STACK_MOST = 127 /* what the kernel permits unless it is told otherwise */
     };
-    const struct perf_sample *sample = chain->sample;
-    bool is_swapped = worker->store->is_big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-    struct words words = {sample->chain.data, sample->chain.size / sizeof(uint64_t), is_swapped};
+    struct words words = words_of(worker->store, chain->sample->chain);
     struct perf_walked walked = {.node = chain->entry};
     uint32_t most = chain->event->attr.max_stack ? chain->event->attr.max_stack : STACK_MOST;
-    if (words.count > PERF_WORDS_MOST)
-        words.count = PERF_WORDS_MOST;
-    cut_deferred(&words);
+    struct perf_recent_query query = {.key = {chain->entry, chain->moment->root, chain->moment->kernel, most},
+                                      .chain = {words.data, words.count * sizeof(uint64_t)}};
+    struct perf_recent *recent = find_recent(worker, &query);
+    if (recent)
+        return (struct perf_walked){.node = recent->node, .is_cut = recent->is_cut, .recent = recent};
     walked.is_cut = words.count >= most && count_addresses(&words) >= most;
     uint32_t entry = walked.is_cut ? truncated_below(&worker->raw, chain->entry) : chain->entry;
     if (entry == 0)
@@ -285,5 +296,7 @@ struct perf_walked lode_perf_walk(struct perf_worker *worker, const struct perf_
                     (walked.node > 0 && worker->path->steps[worker->path->count - 1].depth == 0);
     if (is_empty)
         walked.node = walk_own(worker, chain);
+    else if (walked.node > 0 && !worker->show)
+        walked.recent = lode_perf_recent_add(worker->recents, &query, walked.node, walked.is_cut);
     return walked;
 }

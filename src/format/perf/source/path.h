@@ -7,6 +7,7 @@
 #define LODE_FORMAT_PERF_PATH_H
 
 #include "format/perf/source/collect.h"
+#include "format/perf/source/recent.h"
 
 enum {
     PERF_WORDS_MOST = 1 << 13 /* a record of 64 KiB has no more */
@@ -48,9 +49,10 @@ struct perf_chain {
 
 /* What is found on the way. */
 struct perf_walked {
-    uint32_t node; /* 0: out of memory */
-    bool has_mark; /* unknown marks: only the address of the sample is used */
-    bool is_cut;   /* outermost frames are missing */
+    uint32_t node;              /* 0: out of memory */
+    bool has_mark;              /* unknown marks: only the address of the sample is used */
+    bool is_cut;                /* outermost frames are missing */
+    struct perf_recent *recent; /* the chain in the table; NULL: it is not there */
 };
 
 struct perf_walked lode_perf_walk(struct perf_worker *worker, const struct perf_chain *chain);
