@@ -116,6 +116,52 @@ def check_killed(tap, lode, program, scratch):
     tap.check("perf-unfinished" in rules and findings["result"]["samples"] > 0, "killed: what was written is read, and said to be unfinished", [findings])
 
 
+def said(lode, *words):
+    """What a command says on standard error, and what it prints."""
+    done = run(lode, *words)
+    return done.stderr.decode(errors="replace"), done.stdout.decode(errors="replace")
+
+
+def check_binary(tap, lode, program, scratch):
+    """Names that are missing are said: which binary, why, and of how many samples."""
+    path, binary = scratch / "binary.data", scratch / "moved"
+    shutil.copy(program, binary)
+    run("perf", "record", "-q", "-g", "-F", "999", "-e", "cpu-clock:u", "-o", path, "--", binary)
+    content = binary.read_bytes()
+    total = int(ask(lode, "top", "--json", "--limit", 1, "-m", "cpu-clock:u:samples", path)["total"])
+
+    def check(what, pattern):
+        wanted = re.compile(rf"perf-binary \({re.escape(str(binary))}: \d+ addresses have no name \(\d+ of {total} samples?\): {pattern}")
+        build, listed = scratch / what.split()[-1], said(lode, "check", "--level", "full", path)[1]
+        for words in (("top", path), ("tree", path), ("build", path, "-o", build)):
+            text, _ = said(lode, *words)
+            tap.check(bool(wanted.search(text)), f"{what}: 'lode {words[0]}' says so", [text])
+        is_listed = re.search(rf"^warning perf-binary {re.escape(str(binary))}: .*{pattern}", listed, re.MULTILINE)
+        tap.check(bool(is_listed), f"{what}: 'lode check --level full' lists it", [listed])
+
+    binary.unlink()
+    text, shown = said(lode, "top", path)
+    tap.check("inner" in shown and "perf-binary" not in text, "a binary that is gone is found in perf's cache", [text, shown])
+    (Path.home() / ".debug").rename(Path.home() / "kept")
+    check("a binary is missing", "the file is missing")
+    shutil.copy("/bin/true", binary)
+    check("a binary is another", "the file has another build id")
+    binary.write_bytes(content)
+    text, shown = said(lode, "top", path)
+    tap.check("inner" in shown and text == "", "a copy of the binary has its names, and nothing is said", [text, shown])
+
+
+def check_reader(tap, lode, scratch):
+    """A program that reads binaries and fails costs names, and nothing else."""
+    plugins = scratch / "plugins"
+    plugins.mkdir()
+    (plugins / "lode-symbols").write_text("#!/bin/sh\nexit 1\n")
+    (plugins / "lode-symbols").chmod(0o755)
+    done = run(lode, "check", "--level", "full", "--json", scratch / "binary.data", env={**os.environ, "LODE_PLUGINS": str(plugins)})
+    rules = {finding["rule"]: finding["severity"] for finding in json.loads(done.stdout)["findings"]}
+    tap.check(rules == {"perf-binary": "warning", "perf-binary-unread": "note"}, "binaries that cannot be read are said to be unread", [rules])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True)
@@ -127,6 +173,9 @@ def main():
     program = Path(options.program).resolve()
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
+        # perf keeps binaries there, by build id.
+        os.environ["HOME"] = str(scratch / "home")
+        (scratch / "home").mkdir()
         tried = run("perf", "record", "-q", "-e", "cpu-clock:u", "-o", scratch / "try.data", "--", "true") if shutil.which("perf") else None
         if tried is None or tried.returncode != 0 or not (scratch / "try.data").exists():
             tap.skip("fresh recordings", "perf is missing, or not permitted here")
@@ -140,6 +189,8 @@ def main():
             wrong = differences(options.lode, path, program)
             tap.check(not wrong, f"{name}: costs of functions are those of perf script", wrong[:8])
         check_killed(tap, options.lode, program, scratch)
+        check_binary(tap, options.lode, program, scratch)
+        check_reader(tap, options.lode, scratch)
     return tap.finish()
 
 

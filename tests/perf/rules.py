@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Every rule of recordings of perf has a recording that breaks it and no other; those of binaries, which are notes for callers of the library, are in
-tests/hostile/test_perf_mutations.c. Damaged recordings of the corpus have the findings and the number of
-samples of derived.txt.
+Every rule of recordings of perf has a recording that breaks it and no other; whether binaries are found is up to fresh.py, too. Damaged recordings of
+the corpus have the findings and the number of samples of derived.txt.
 """
 
 import argparse
@@ -47,6 +46,7 @@ RULES = HERE.parents[1] / "src/format/perf/read/rules.def"
 # What no recording can show here, and why.
 UNSHOWN = {
     "perf-zstd-unread": "of builds without zstd",
+    "perf-binary-unread": "in fresh.py, with binaries",
 }
 SEVERITIES = {"ERROR": "error", "WARNING": "warning", "NOTE": "note"}
 
@@ -119,6 +119,13 @@ def with_stack():
     return recording.file()
 
 
+def in_jit_code():
+    recording = base()
+    recording.mmap2(10, 0x900000, 0x1000, 0, "//anon")
+    recording.sample(recording.events[0], 0x900100, 10, 10, 1000)
+    return recording.file()
+
+
 def unpacked_too_far():
     """32 MiB of records that say nothing; None without zstd."""
     recording = base()
@@ -165,6 +172,8 @@ RECORDINGS = {
     "perf-counter": with_falling_counter,
     "perf-stack": with_stack,
     "perf-limit": with_many_contexts,
+    "perf-binary": lambda: sampled().file(),
+    "perf-symbols": in_jit_code,
 }
 # Sound ones, without any finding: what the others differ from.
 SOUND = {
@@ -198,7 +207,7 @@ def check_rules(tap, lode, folder):
         _, found = findings(lode, path)
         tap.check(found == set(), f"{name} is sound", [found])
     for rule, (severity, level) in rules.items():
-        if rule in UNSHOWN or level == "FULL":
+        if rule in UNSHOWN:
             continue
         content = RECORDINGS[rule]() if rule in RECORDINGS else b""
         if content is None:
@@ -206,9 +215,9 @@ def check_rules(tap, lode, folder):
             continue
         path = folder / f"{rule}.data"
         path.write_bytes(content)
-        _, found = findings(lode, path)
+        _, found = findings(lode, path, "--level", "full" if level == "FULL" else "structure")
         tap.check(found == {(rule, severity)}, f"{rule}: a recording breaks it and no other", [found])
-    others = {rule for rule, (_, level) in rules.items() if level != "FULL"} - set(RECORDINGS) - set(UNSHOWN)
+    others = set(rules) - set(RECORDINGS) - set(UNSHOWN)
     tap.check(not others, "every rule has a recording, or a reason why there is none", sorted(others))
 
 

@@ -269,12 +269,22 @@ static void add_findings(const invocation *call, const tally *findings)
         damage_add("the recordings", findings);
 }
 
+/* What can be opened is built with names as --replace and --foreign say: a check knows neither. */
+static lode_check_level level_of(const char *path)
+{
+    lode_store_kind kind = LODE_STORE_RECORDING;
+    (void)!lode_store_probe(path, &kind, NULL);
+    return kind == LODE_STORE_DATABASE ? LODE_CHECK_STRUCTURE : LODE_CHECK_FULL;
+}
+
 static int check_sources(const invocation *call)
 {
     int status = EXIT_DONE;
     for (size_t i = 0; i < call->operand_count && status == EXIT_DONE; i++)
-        status = damage_refuse(&(damage_request){
-            call->operands[i], NULL, DAMAGE_WRITE_BYTES / call->operand_count, call->shared->threads});
+        status = damage_refuse_at(&(damage_request){call->operands[i], NULL,
+                                                    DAMAGE_WRITE_BYTES / call->operand_count,
+                                                    call->shared->threads},
+                                  level_of(call->operands[i]));
     return status;
 }
 

@@ -62,12 +62,13 @@ static int on_finding(void *user, const lode_finding *finding)
     return 0;
 }
 
+/* `level` is that of the check; of a large store, it is set to a lower one. */
 static lode_status check(const damage_request *request, tally *found, lode_check_level *level,
                          lode_error *error)
 {
     lode_check_options options = LODE_CHECK_OPTIONS_INIT;
     lode_check_result result = {0};
-    options.level = LODE_CHECK_FULL;
+    options.level = *level;
     options.most_bytes = request->most_bytes;
     options.threads = (unsigned)(request->threads < THREADS_MAX ? request->threads : THREADS_MAX);
     options.limit_per_rule = FINDINGS_PER_RULE;
@@ -82,16 +83,16 @@ static lode_status check(const damage_request *request, tally *found, lode_check
     return status;
 }
 
-static lode_status check_once(const damage_request *request, lode_error *error)
+static lode_status check_once(const damage_request *request, lode_check_level wanted, lode_error *error)
 {
     store *s = store_of(request->path);
-    lode_check_level level = LODE_CHECK_QUICK;
+    lode_check_level level = wanted;
     tally found = {0};
     if (s->is_checked && !s->is_large)
         return LODE_OK;
     lode_status status = check(request, &found, &level, error);
     s->is_checked = 1;
-    s->is_large = level < LODE_CHECK_FULL;
+    s->is_large = level < wanted;
     s->is_database = request->db != NULL;
     tally_join(&s->found, &found);
     tally_free(&found);
@@ -107,12 +108,12 @@ void damage_check(const damage_request *request)
     lode_error error = {0};
     if (stores.count > FULL_STORES)
         limited.most_bytes = request->most_bytes * FULL_STORES / stores.count;
-    (void)!check_once(&limited, &error);
+    (void)!check_once(&limited, LODE_CHECK_FULL, &error);
 }
 
 void damage_count(const damage_request *request, tally *found)
 {
-    lode_check_level level;
+    lode_check_level level = LODE_CHECK_FULL;
     lode_error error = {0};
     tally own = {0};
     (void)!check(request, &own, &level, &error);
@@ -201,8 +202,13 @@ static lode_status read_blocks(const lode_database *db, lode_error *error)
 
 int damage_refuse(const damage_request *request)
 {
+    return damage_refuse_at(request, LODE_CHECK_FULL);
+}
+
+int damage_refuse_at(const damage_request *request, lode_check_level level)
+{
     lode_error error = {0};
-    lode_status status = check_once(request, &error);
+    lode_status status = check_once(request, level, &error);
     if (status == LODE_OK && request->db && tally_has(&store_of(request->path)->found, LODE_ERROR))
         status = read_blocks(request->db, &error);
     return status == LODE_OK ? EXIT_DONE : report_error(request->path, &error);

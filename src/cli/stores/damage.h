@@ -55,6 +55,8 @@ void damage_detach(const tally *opening, lode_severity least);
  * that cannot be read completely. EXIT_DONE or EXIT_TROUBLE.
  */
 int damage_refuse(const damage_request *request);
+/* The same with a check at another level, if reading says what that does not look at. */
+int damage_refuse_at(const damage_request *request, lode_check_level level);
 /* Whether all these stores were checked at level full. */
 int damage_is_known(const char *const *paths, size_t count);
 /* A store or a file was written from the stores of this command. */

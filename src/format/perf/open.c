@@ -41,9 +41,26 @@ static lode_status check_with(struct checking *self, const struct lode_folder *f
     return LODE_OK;
 }
 
+/* Whether addresses have names is known when they were looked for: the recording is opened. */
+static lode_status check_opened(const struct lode_folder *folder, const lode_check_options *options,
+                                lode_check_result *result, lode_error *error)
+{
+    lode_database *db;
+    LODE_TRY(lode_perf_open_database(&db, folder, error));
+    lode_status status = lode_database_check(db, "", options, result, error);
+    lode_database_close(db);
+    return status;
+}
+
 static lode_status check(const struct lode_folder *folder, const lode_check_options *options,
                          lode_check_result *result, lode_error *error)
 {
+    if (options->level >= LODE_CHECK_FULL) {
+        lode_status opened = check_opened(folder, options, result, error);
+        /* What cannot be opened has findings that say why. */
+        if (opened != LODE_ERR_CORRUPT)
+            return opened;
+    }
     struct lode_report report;
     struct checking self = {.has_worker = false};
     LODE_TRY(lode_report_open(&report, lode_perf_rules, PERF_RULE_COUNT, options->limit_per_rule,

@@ -279,12 +279,25 @@ static lode_status put_cost(struct perf_source *source, const struct perf_cost *
     return put_row(source, cost, source->metrics[2 * (size_t)cost->event + 1], (double)cost->count, error);
 }
 
+/* Of the samples of a module, those without a name are told. */
+static void count_sample(const struct perf_source *source, const struct perf_cost *cost)
+{
+    const struct hpcrun_raw *raw = &source->base.workers[0].raw;
+    const struct hpcrun_raw_frame *frame =
+        lode_hpcrun_raw_frame(raw, lode_tree_node(&raw->tree, cost->node)->frame);
+    if (frame->kind == HPCRUN_RAW_POINT)
+        source->module_samples[LODE_ARRAY_AT(&raw->modules.items, struct hpcrun_module_key, frame->module)
+                                   ->directory] += cost->count;
+}
+
 /* Costs of several workers at one place are added up exactly, then written by profile. */
 static lode_status put_costs(struct perf_source *source, lode_error *error)
 {
     struct perf_cost *costs = source->costs.items;
     size_t count = source->costs.count, i = 0;
     uint64_t overflows = 0;
+    source->module_samples = calloc(source->replay.modules.items.count + 1, sizeof *source->module_samples);
+    LODE_TRY_ALLOC(source->module_samples, error);
     if (count > 1)
         qsort(costs, count, sizeof *costs, compare_costs);
     for (uint32_t profile = 0; profile < source->base.entry_count; profile++) {
@@ -296,6 +309,10 @@ static lode_status put_costs(struct perf_source *source, lode_error *error)
                 lode_wide_add(&sum.sum, costs[i].sum, &overflows);
             }
             LODE_TRY(put_cost(source, &sum, error));
+            if (sum.event == PERF_COST_OFF)
+                continue;
+            count_sample(source, &sum);
+            source->store.report->result.values++;
         }
     }
     lode_array_free(&source->costs);
@@ -339,6 +356,15 @@ static void find_times(struct perf_source *source)
         }
 }
 
+/* What a check says that there is. */
+static void count_all(const struct perf_source *source)
+{
+    lode_check_result *result = &source->store.report->result;
+    result->contexts = source->base.workers[0].raw.tree.count;
+    result->profiles = source->base.entry_count + 1; /* and the summary */
+    result->samples = source->counts.samples;
+}
+
 static lode_status read_all(struct hpcrun_source *base, int scratch, lode_error *error)
 {
     struct perf_source *source = perf_source_of(base);
@@ -355,6 +381,7 @@ static lode_status read_all(struct hpcrun_source *base, int scratch, lode_error 
     if (source->has_switches || (base->base.has_traces && !source->puts_off))
         LODE_TRY(lode_perf_lines(source, error));
     LODE_TRY(put_costs(source, error));
+    count_all(source);
     LODE_TRY(lode_spool_flush(&out->rows, error));
     base->base.counts.records = out->records;
     base->base.counts.spooled_rows = out->rows.size;
@@ -383,6 +410,7 @@ static void close_all(struct hpcrun_source *base)
     free(source->profiles);
     free(source->profile_of);
     free(source->metrics);
+    free(source->module_samples);
     lode_array_free(&source->costs);
     lode_interner_free(&source->whos);
     lode_perf_replay_free(&source->replay);

@@ -45,9 +45,10 @@ struct perf_source {
     struct lode_interner whos;  /* struct perf_who, of all workers */
     uint32_t **who_of, **nodes; /* by worker: its threads and nodes, as those of the source */
     struct perf_profile *profiles;
-    uint32_t *profile_of;    /* by number in `whos` */
-    struct lode_array costs; /* struct perf_cost */
-    uint32_t *metrics;       /* by event: that of its periods; the next one is of its samples */
+    uint32_t *profile_of;     /* by number in `whos` */
+    struct lode_array costs;  /* struct perf_cost */
+    uint64_t *module_samples; /* by module of the replay: samples whose own address is in it */
+    uint32_t *metrics;        /* by event: that of its periods; the next one is of its samples */
     uint32_t off_metric;
     time_t recorded; /* when the recording was written last, */
     uid_t owner;     /* and whose it is */
@@ -65,6 +66,9 @@ lode_status lode_perf_lines(struct perf_source *source, lode_error *error);
 /* Answers questions about modules: files, the kernel, maps of JIT compilers. */
 lode_status lode_perf_ask(struct hpcrun_source *base, struct hpcrun_scopes *scopes,
                           const struct hpcrun_asking *asking, lode_error *error);
+
+/* Whether an open file is the one of a module whose build id is unknown. */
+bool lode_perf_is_unchanged(const struct perf_module *module, int fd, time_t recorded);
 
 /* Reads a recording's facts. The report is of findings; both outlive the source. */
 lode_status lode_perf_source_open(struct perf_source **out, const struct lode_folder *folder,

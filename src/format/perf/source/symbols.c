@@ -5,9 +5,9 @@
  * recorded, by its inode and time.
  */
 #include "base/compare.h"
-#include "base/text/count.h"
 #include "format/hpcrun/scopes/module_file.h"
 #include "format/perf/source/answer.h"
+#include "format/perf/source/unnamed.h"
 #include <elf.h>
 #include <lode/name.h>
 #include <stdio.h>
@@ -24,6 +24,7 @@ struct asking {
     const struct hpcrun_asking *all;
     uint32_t number; /* of the question */
     const struct perf_module *module;
+    enum perf_lack lack; /* why there is no answer */
     lode_error *error;
 };
 
@@ -92,17 +93,26 @@ LODE_COMPARE_BY(compare_places, struct place, address);
 
 /* ---- files ---- */
 
+/*
+ * Times of status are those that nobody can set. But a new link sets them, too, and perf keeps one of
+ * each binary in ~/.debug.
+ */
+bool lode_perf_is_unchanged(const struct perf_module *module, int fd, time_t recorded)
+{
+    struct stat about;
+    return fstat(fd, &about) == 0 && about.st_ino == module->inode &&
+           (about.st_nlink > 1 ? about.st_mtime : about.st_ctime) <= recorded;
+}
+
 /* Whether the file is the one that was mapped. */
 static bool is_recorded(const struct asking *self, const struct hpcrun_module_file *file,
                         const struct binary_reply *reply)
 {
     const struct perf_module *module = self->module;
-    struct stat about;
     if (module->id.size > 0)
         return reply->build_id_size >= module->id.size &&
                memcmp(reply->build_id, module->id.bytes, module->id.size) == 0;
-    return fstat(file->fd, &about) == 0 && about.st_ino == module->inode &&
-           about.st_ctime <= self->source->recorded;
+    return lode_perf_is_unchanged(module, file->fd, self->source->recorded);
 }
 
 /* What is known of addresses becomes what is known of offsets. */
@@ -120,7 +130,7 @@ static void move_ranges(struct lode_array *ranges, const struct place *places, s
 
 LODE_COMPARE_BY(compare_ranges, struct hpcstruct_range, start);
 
-static lode_status ask_places(const struct asking *self, struct binary_asking *asking, struct place *places,
+static lode_status ask_places(struct asking *self, struct binary_asking *asking, struct place *places,
                               uint64_t *addresses, size_t count)
 {
     struct binary_reply reply;
@@ -129,8 +139,12 @@ static lode_status ask_places(const struct asking *self, struct binary_asking *a
     asking->request = (struct binary_request){
         .program = self->all->binaries.program, .debug = -1, .offsets = addresses, .count = (uint32_t)count};
     lode_status status = lode_hpcrun_ask_file(asking, &reply);
-    if (status == LODE_OK && !is_recorded(self, &asking->file, &reply))
+    if (status == LODE_END) {
+        self->lack = PERF_LACK_READER;
+    } else if (status == LODE_OK && !is_recorded(self, &asking->file, &reply)) {
+        self->lack = self->module->id.size > 0 ? PERF_LACK_BUILD : PERF_LACK_TIME;
         status = LODE_END;
+    }
     if (status == LODE_OK) {
         struct lode_array *ranges = &reply.module.ranges;
         move_ranges(ranges, places, count);
@@ -143,7 +157,7 @@ static lode_status ask_places(const struct asking *self, struct binary_asking *a
 }
 
 /* LODE_END: it is another binary, or none. */
-static lode_status ask_open(const struct asking *self, struct binary_asking *asking)
+static lode_status ask_open(struct asking *self, struct binary_asking *asking)
 {
     const struct hpcrun_question *question = question_of(self);
     struct segment segments[SEGMENTS_MOST];
@@ -158,13 +172,13 @@ static lode_status ask_open(const struct asking *self, struct binary_asking *ask
     if (status == LODE_OK && count > 1)
         qsort(places, count, sizeof *places, compare_places);
     if (status == LODE_OK)
-        status = count == 0 ? LODE_END : ask_places(self, asking, places, addresses, count);
+        status = ask_places(self, asking, places, addresses, count);
     free(places);
     free(addresses);
     return status;
 }
 
-static lode_status try_path(const struct asking *self, const char *path)
+static lode_status try_path(struct asking *self, const char *path)
 {
     struct binary_asking asking = {
         .all = self->all, .path = name_of(self), .rule = PERF_RULE_BINARY_UNREAD, .error = self->error};
@@ -176,7 +190,7 @@ static lode_status try_path(const struct asking *self, const char *path)
 }
 
 /* "…/.build-id/ab/cdef": then the rest. */
-static lode_status try_by_id(const struct asking *self, const char *root, const char *rest)
+static lode_status try_by_id(struct asking *self, const char *root, const char *rest)
 {
     const struct perf_build_id *id = &self->module->id;
     char path[PATH_MAX], digits[2 * PERF_BUILD_ID + 2] = "";
@@ -191,13 +205,15 @@ static lode_status try_by_id(const struct asking *self, const char *root, const 
 }
 
 /* Where the binary was, then where perf and the distribution keep copies by build id. */
-static lode_status ask_file(const struct asking *self)
+static lode_status ask_file(struct asking *self)
 {
     const char *path = question_of(self)->path;
     const char *home = getenv("HOME"); // NOLINT(concurrency-mt-unsafe): only read
     char cache[PATH_MAX] = "";
+    self->lack = PERF_LACK_HELPER;
     if (self->all->binaries.program == NULL)
         return LODE_END;
+    self->lack = PERF_LACK_BINARY;
     lode_status status = path[0] == '/' ? try_path(self, path) : LODE_END;
     if (home && home[0] == '/' && strlen(home) < PATH_MAX - 16)
         snprintf(cache, sizeof cache, "%s/.debug", home);
@@ -243,6 +259,8 @@ static lode_status name_rest(const struct asking *self)
     return status;
 }
 
+/* ---- what stays without a name ---- */
+
 static uint32_t count_unnamed(const struct hpcrun_question *question)
 {
     uint32_t count = 0;
@@ -251,30 +269,46 @@ static uint32_t count_unnamed(const struct hpcrun_question *question)
     return count;
 }
 
-/* Says how many addresses have no name, and why. */
-static lode_status report_unnamed(const struct asking *self, bool is_answered)
+/* Why addresses of a module have no names; PERF_LACK_NOTHING: nothing is to be said of it. */
+static enum perf_lack lack_of(const struct asking *self, bool is_answered, bool is_all)
+{
+    const char *name = name_of(self);
+    uint32_t kind = self->module->kind;
+    if (kind == PERF_MODULE_FILE && (name[0] != '/' || strncmp(name, "/memfd:", strlen("/memfd:")) == 0))
+        return PERF_LACK_FILE;
+    if (kind == PERF_MODULE_FILE && is_answered)
+        return is_all ? PERF_LACK_SYMBOLS : PERF_LACK_SOME_SYMBOLS;
+    if (kind == PERF_MODULE_FILE)
+        return self->all->binaries.foreign ? PERF_LACK_PERMISSION : self->lack;
+    if (kind == PERF_MODULE_KERNEL_MODULE)
+        return PERF_LACK_KERNEL_MODULE;
+    if (is_answered)
+        return PERF_LACK_NOTHING;
+    return kind == PERF_MODULE_KERNEL ? PERF_LACK_KERNEL
+           : kind == PERF_MODULE_JIT  ? PERF_LACK_JIT_MAP
+                                      : PERF_LACK_NOTHING;
+}
+
+static lode_status note_unnamed(const struct asking *self, bool is_answered, struct lode_array *list)
 {
     const struct hpcrun_question *question = question_of(self);
     uint32_t count = count_unnamed(question);
-    static const char *const reasons[] = {
-        [PERF_MODULE_FILE] = "the binary is missing, or another one than when it was recorded",
-        [PERF_MODULE_KERNEL] = "the kernel's symbols are needed: /proc/kallsyms of the same kernel, as root",
-        [PERF_MODULE_KERNEL_MODULE] = "symbols of kernel modules are not read",
-        [PERF_MODULE_JIT] = "there is no perf-PID.map of the process",
-    };
-    const char *reason = is_answered || self->module->kind >= sizeof reasons / sizeof *reasons
-                             ? NULL
-                             : reasons[self->module->kind];
-    if (count == 0 || reason == NULL)
+    enum perf_lack lack = lack_of(self, is_answered, count == question->count);
+    if (count == 0 || lack == PERF_LACK_NOTHING)
         return LODE_OK;
-    return lode_report_add(self->all->report, PERF_RULE_BINARY, name_of(self), LODE_NO_OFFSET,
-                           "%s no name: %s", LODE_COUNTED(count, "address has", "addresses have"), reason);
+    struct perf_unnamed *slot = lode_array_push(list);
+    LODE_TRY_ALLOC(slot, self->error);
+    *slot = (struct perf_unnamed){.module = name_of(self),
+                                  .addresses = count,
+                                  .number = self->number,
+                                  .samples = self->source->module_samples[question->key],
+                                  .lack = lack};
+    return LODE_OK;
 }
 
-lode_status lode_perf_ask(struct hpcrun_source *base, struct hpcrun_scopes *scopes,
-                          const struct hpcrun_asking *all, lode_error *error)
+static lode_status ask_all(struct perf_source *source, struct hpcrun_scopes *scopes,
+                           const struct hpcrun_asking *all, struct lode_array *unnamed, lode_error *error)
 {
-    struct perf_source *source = perf_source_of(base);
     for (uint32_t i = 0; i < scopes->questions.count; i++) {
         const struct hpcrun_question *question = LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i);
         struct asking self = {.source = source, .scopes = scopes, .all = all, .number = i, .error = error};
@@ -284,8 +318,21 @@ lode_status lode_perf_ask(struct hpcrun_source *base, struct hpcrun_scopes *scop
         lode_status status = self.module->kind == PERF_MODULE_FILE ? ask_file(&self) : ask_text(&self);
         if (status != LODE_END)
             LODE_TRY(status);
-        LODE_TRY(report_unnamed(&self, status == LODE_OK));
+        LODE_TRY(note_unnamed(&self, status == LODE_OK, unnamed));
         LODE_TRY(name_rest(&self));
     }
     return LODE_OK;
+}
+
+lode_status lode_perf_ask(struct hpcrun_source *base, struct hpcrun_scopes *scopes,
+                          const struct hpcrun_asking *all, lode_error *error)
+{
+    struct perf_source *source = perf_source_of(base);
+    struct lode_array unnamed; /* struct perf_unnamed */
+    lode_array_init(&unnamed, sizeof(struct perf_unnamed), UINT32_MAX - 1);
+    lode_status status = ask_all(source, scopes, all, &unnamed, error);
+    if (status == LODE_OK)
+        status = lode_perf_report_unnamed(all->report, &unnamed, source->counts.samples);
+    lode_array_free(&unnamed);
+    return status;
 }

@@ -3,12 +3,12 @@
 
 #include "format/hpcrun/scopes/binary.h"
 #include "format/hpcrun/scopes/module_file.h"
+#include "format/perf/source/source.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,14 +61,11 @@ static int open_module(const struct perf_unwinder *self, const struct perf_modul
 {
     const char *path = lode_strings_at(&self->replay->store->strings, module->name);
     struct hpcrun_module_file file;
-    struct stat about;
     int fd = -1;
     if (module->kind != PERF_MODULE_FILE || path[0] != '/' ||
         !lode_module_file_find(&file, self->asking, path, NULL))
         return -1;
-    bool is_same = module->id.size > 0 || (fstat(file.fd, &about) == 0 && about.st_ino == module->inode &&
-                                           about.st_ctime <= self->recorded);
-    if (is_same)
+    if (module->id.size > 0 || lode_perf_is_unchanged(module, file.fd, self->recorded))
         fd = fcntl(file.fd, F_DUPFD_CLOEXEC, LOWEST_FD);
     lode_module_file_close(&file);
     return fd;
