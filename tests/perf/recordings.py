@@ -31,13 +31,21 @@ class Recordings:
                 path = unpacked
             yield name, path
 
-    def samples(self, name):
+    def samples(self, name, form="plain"):
         """What perf says of each sample, as (words, frames); None if it says nothing."""
-        for path in (self.folder / "expected" / f"{name}.plain.txt", self.folder / "expected" / f"{name}.plain.txt.xz"):
+        for path in (self.folder / "expected" / f"{name}.{form}.txt", self.folder / "expected" / f"{name}.{form}.txt.xz"):
             if path.exists():
                 content = lzma.open(path).read() if path.suffix == ".xz" else path.read_bytes()
                 return blocks(content.decode(errors="replace"))
         return None
+
+
+    def build_ids(self, name):
+        """{path: build id} of a recording, as perf lists them."""
+        path = self.folder / "expected/buildids.txt"
+        parts = path.read_text().split("== ") if path.exists() else []
+        lines = next((part.splitlines()[1:] for part in parts if part.startswith(f"{name}\n")), [])
+        return {line.split(" ", 1)[1]: line.split(" ", 1)[0] for line in lines}
 
 
 def blocks(text):
