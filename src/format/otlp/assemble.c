@@ -291,5 +291,6 @@ lode_status lode_otlp_assemble(struct otlp_opening *opening)
                     "spans lack a parent of their process"));
     LODE_TRY(report(opening, OTLP_REMOTE_PARENT, self.remote, "span lacks a parent of another process",
                     "spans lack a parent of another process"));
+    opening->rec->base.quality.lost_callers = self.missing + self.remote;
     return report(opening, OTLP_CYCLE, self.cycles, "cycle of spans", "cycles of spans");
 }

@@ -271,6 +271,9 @@ static lode_status say_count(const struct otlp_opening *opening, unsigned rule, 
 
 lode_status lode_otlp_say_counts(const struct otlp_opening *opening)
 {
+    const uint64_t *counts = opening->rec->counts;
+    opening->rec->base.quality.dropped = counts[OTLP_COUNT_DROPPED_ATTRIBUTES] +
+                                         counts[OTLP_COUNT_DROPPED_EVENTS] + counts[OTLP_COUNT_DROPPED_LINKS];
     LODE_TRY(say_count(opening, OTLP_SIGNAL, OTLP_COUNT_SIGNAL, "message with another signal",
                        "messages with other signals"));
     LODE_TRY(say_count(opening, OTLP_BAD_ID, OTLP_COUNT_BAD_ID, "span without a valid id",

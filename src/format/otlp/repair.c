@@ -245,6 +245,15 @@ static int compare_moves(const void *left, const void *right)
     return a->service != b->service ? LODE_COMPARE(a->service, b->service) : LODE_COMPARE(a->by, b->by);
 }
 
+static void note_clock(struct repairing *self, uint32_t service, int64_t by)
+{
+    struct lode_recording_quality *quality = &self->opening->rec->base.quality;
+    if (quality->clocks++ > 0)
+        return;
+    quality->clock_of = self->rec->base.modules[service].path;
+    quality->clock_by = by;
+}
+
 /* One finding for each service. */
 static lode_status report_moves(struct repairing *self)
 {
@@ -257,8 +266,10 @@ static lode_status report_moves(struct repairing *self)
             next++;
         /* A queue on one side has the same look, but not in most calls. */
         bool is_clock = 2 * (next - i) > self->calls[moves[i].service];
-        size_t middle = i + (next - i) / 2;
-        double median = (double)moves[middle].by / MILLI;
+        int64_t by = moves[i + (next - i) / 2].by;
+        double median = (double)by / MILLI;
+        if (is_clock)
+            note_clock(self, moves[i].service, by);
         LODE_TRY(lode_report_add(self->opening->report, is_clock ? OTLP_CLOCK : OTLP_OUTSIDE, NULL,
                                  LODE_NO_OFFSET, "service %s: %s, by %+.3f ms in the median",
                                  self->rec->base.modules[moves[i].service].path,

@@ -55,6 +55,15 @@ struct lode_cursor {
     uint64_t repairs; /* number of findings so far */
 };
 
+/* What the recorder lost, and clocks that do not agree: no damage of files. */
+struct lode_recording_quality {
+    uint64_t lost_callers; /* calls whose caller is not in the store */
+    uint64_t dropped;      /* attributes, events and links that limits removed */
+    uint64_t clocks;       /* services whose clock is off; each is a finding */
+    const char *clock_of;  /* the first one */
+    int64_t clock_by;      /* nanoseconds that it is behind */
+};
+
 struct lode_recording {
     const struct lode_recording_ops *ops;
     const char *format;
@@ -79,6 +88,7 @@ struct lode_recording {
     const lode_rule *rules;               /* of the format, for findings of cursors */
     size_t rule_count;
     bool has_sched; /* off-CPU events were recorded, even if there are none */
+    struct lode_recording_quality quality;
 };
 
 /* The main track of the request that a track belongs to: most often itself. */

@@ -24,8 +24,8 @@ static lode_status begin(void *user, unsigned worker, const lode_track_row *row,
         return status;
     *request = (struct request){
         .begin = from, .duration = to > from ? to - from : 0, .track = row->track, .entry = UINT32_MAX};
-    lode_diagnose_request_scan_start(&run->scans[worker], request, row->track, request->duration);
-    return LODE_OK;
+    return lode_diagnose_request_scan_start(&run->scans[worker], request, row->track, request->duration,
+                                            error);
 }
 
 static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
@@ -45,10 +45,7 @@ static lode_status end(void *user, unsigned worker, lode_track_row *row, lode_er
 static lode_status begin_side(void *user, unsigned worker, uint32_t track, lode_error *error)
 {
     struct run *run = user;
-    (void)error;
-    run->scans[worker].is_side = true;
-    run->scans[worker].track = track;
-    return LODE_OK;
+    return lode_diagnose_request_scan_side(&run->scans[worker], track, error);
 }
 
 /* ---- a pass ---- */
@@ -66,6 +63,19 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
     return run->d->options.on_progress(run->d->options.user, phase, done, total);
 }
 
+static lode_status merge_services(struct run *run, lode_error *error)
+{
+    struct request_facts *facts = run->d->requests;
+    if (!run->is_first || run->pass.recording->mains == NULL)
+        return LODE_OK;
+    facts->services = malloc(sizeof *facts->services);
+    LODE_TRY_ALLOC(facts->services, error);
+    lode_service_tables_init(facts->services);
+    for (unsigned i = 0; i < run->pass.threads; i++)
+        LODE_TRY_ALLOC(lode_service_tables_merge(facts->services, &run->scans[i].services.tables), error);
+    return LODE_OK;
+}
+
 static lode_status merge(struct run *run, struct request_tables **out, lode_error *error)
 {
     struct request_facts *facts = run->d->requests;
@@ -80,7 +90,7 @@ static lode_status merge(struct run *run, struct request_tables **out, lode_erro
             facts->hidden += run->scans[i].hidden;
         }
     }
-    return LODE_OK;
+    return merge_services(run, error);
 }
 
 static lode_status work(struct run *run, struct request_tables **out, lode_error *error)
@@ -251,6 +261,9 @@ void lode_diagnose_request_facts_free(struct request_facts *facts)
         return;
     free_tables(facts->all);
     free_tables(facts->slow);
+    if (facts->services)
+        lode_service_tables_free(facts->services);
+    free(facts->services);
     free(facts->requests);
     free(facts->entries);
     free(facts->entry_of);

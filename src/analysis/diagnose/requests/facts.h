@@ -20,6 +20,8 @@ enum request_need {
     REQUEST_NEED_ENTRY,      /* an entry point with enough requests */
     REQUEST_NEED_ATTRIBUTES, /* attributes that are not too many */
     REQUEST_NEED_STATEMENTS, /* statements that are not too many */
+    REQUEST_NEED_SERVICES,   /* spans of services */
+    REQUEST_NEED_FEATURES,   /* attributes of calls that are not too many */
     REQUEST_NEED_COUNT
 };
 
@@ -54,6 +56,8 @@ struct entry {
     bool has_slow_method;  /* the rule slow-method speaks of its slow requests */
 };
 
+struct service_tables;
+
 /* A share with its 95 % interval. */
 struct share {
     double value, low, high;
@@ -66,16 +70,17 @@ struct request_facts {
     uint32_t left_out; /* cut off or damaged */
     struct entry *entries;
     uint32_t entry_count;
-    uint32_t *entry_of;          /* by function: index of its entry point plus 1 */
-    uint32_t *ranks;             /* by function: its position in the order of names */
-    struct request_tables *all;  /* of all requests */
-    struct request_tables *slow; /* of slow ones; NULL: there are none */
-    double total;                /* of durations, nanoseconds */
-    double squares;              /* of durations */
-    uint64_t origin;             /* the begin of the first request, judged or not */
-    uint64_t first, last;        /* begins */
-    uint64_t calls, hidden;      /* calls that are recorded, and others that were counted */
-    uint64_t findings;           /* while opening and reading; notes do not count */
+    uint32_t *entry_of;              /* by function: index of its entry point plus 1 */
+    uint32_t *ranks;                 /* by function: its position in the order of names */
+    struct request_tables *all;      /* of all requests */
+    struct request_tables *slow;     /* of slow ones; NULL: there are none */
+    struct service_tables *services; /* of spans; NULL: the store has no spans */
+    double total;                    /* of durations, nanoseconds */
+    double squares;                  /* of durations */
+    uint64_t origin;                 /* the begin of the first request, judged or not */
+    uint64_t first, last;            /* begins */
+    uint64_t calls, hidden;          /* calls that are recorded, and others that were counted */
+    uint64_t findings;               /* while opening and reading; notes do not count */
     /* The window of a burst of errors, if there is one. */
     bool has_burst;
     uint64_t burst_from, burst_to;

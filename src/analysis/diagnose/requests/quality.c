@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a store of requests cannot tell: said before anything else. */
-#include "analysis/diagnose/requests/facts.h"
+#include "analysis/diagnose/requests/services/speak.h"
 #include "base/text/count.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
     KEYS_SHOWN = 3,
+    LATE_SHOWN = 3,
+    LATE_MIN = 5,         /* calls, and half of them */
     CORRELATION_MIN = 100 /* requests */
 };
 
@@ -16,11 +19,14 @@ enum {
 static lode_status look_at_damage(struct lode_diagnosis *d, lode_error *error)
 {
     const struct request_facts *facts = d->requests;
-    if (facts->findings)
+    /* A clock that is off is a fact about hosts, and no damage. */
+    uint64_t clocks = facts->recording->quality.clocks;
+    uint64_t findings = facts->findings > clocks ? facts->findings - clocks : 0;
+    if (findings)
         LODE_TRY(
-            lode_diagnose_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)facts->findings,
+            lode_diagnose_add_note(d, "damaged", LODE_NOTE_DAMAGED, (double)findings,
                                    lode_diagnose_say(d, "The store is damaged: %s ('lode check' lists them).",
-                                                     LODE_COUNTED(facts->findings, "finding", "findings")),
+                                                     LODE_COUNTED(findings, "finding", "findings")),
                                    error));
     if (facts->left_out)
         return lode_diagnose_add_note(
@@ -117,7 +123,10 @@ static lode_status look_at_tables(struct lode_diagnosis *d, lode_error *error)
 {
     const struct request_tables *tables = d->requests->all;
     d->lacks[REQUEST_NEED_ATTRIBUTES] = tables->has_many_keys;
-    d->lacks[REQUEST_NEED_STATEMENTS] = tables->has_many_statements;
+    const struct service_tables *services = d->requests->services;
+    d->lacks[REQUEST_NEED_STATEMENTS] = tables->has_many_statements || (services && services->has_many_sums);
+    d->lacks[REQUEST_NEED_SERVICES] = services == NULL;
+    d->lacks[REQUEST_NEED_FEATURES] = services && services->has_many_features;
     if (tables->has_many_keys)
         LODE_TRY(lode_diagnose_add_note(
             d, "many-keys", LODE_NOTE_BIASED, KEYS_MAX,
@@ -136,11 +145,86 @@ static lode_status look_at_tables(struct lode_diagnosis *d, lode_error *error)
     return LODE_OK;
 }
 
+/* ---- instrumentation ---- */
+
+static lode_status look_at_clocks(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct lode_recording_quality *quality = &d->requests->recording->quality;
+    if (quality->clocks == 0)
+        return LODE_OK;
+    double by = (double)quality->clock_by;
+    const char *more =
+        quality->clocks == 1
+            ? ""
+            : lode_diagnose_say(d, " (and %s)", LODE_COUNTED(quality->clocks - 1, "other", "others"));
+    return lode_diagnose_add_note(
+        d, "clock-offset", LODE_NOTE_BIASED, by / 1e9,
+        lode_diagnose_say(
+            d, "The clock of %s%s is %s by about %s: its calls were moved into those of their callers.",
+            quality->clock_of, more, by > 0 ? "behind" : "ahead",
+            lode_diagnose_request_time(d, by > 0 ? by : -by)),
+        error);
+}
+
+static lode_status look_at_losses(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct lode_recording_quality *quality = &d->requests->recording->quality;
+    if (quality->lost_callers)
+        LODE_TRY(lode_diagnose_add_note(
+            d, "missing-spans", LODE_NOTE_LEFT_OUT, (double)quality->lost_callers,
+            lode_diagnose_say(
+                d, "%s a caller that is not in the store: it was lost, sampled away, or is in other files.",
+                LODE_COUNTED(quality->lost_callers, "call has", "calls have")),
+            error));
+    if (quality->dropped)
+        return lode_diagnose_add_note(
+            d, "dropped", LODE_NOTE_LEFT_OUT, (double)quality->dropped,
+            lode_diagnose_say(
+                d, "Limits of the recorder removed %s.",
+                LODE_COUNTED(quality->dropped, "attribute, event or link", "attributes, events or links")),
+            error);
+    return LODE_OK;
+}
+
+/* Calls that nobody waits for: their time is not in that of requests. */
+static lode_status look_at_late_calls(struct lode_diagnosis *d, lode_error *error)
+{
+    size_t count = 0;
+    struct service_found *found = lode_service_list(d->requests, SUM_LATE, &count);
+    LODE_TRY_ALLOC(found, error);
+    lode_status status = LODE_OK;
+    for (size_t i = 0, said = 0; i < count && said < LATE_SHOWN && status == LODE_OK; i++) {
+        const struct service_sum *all = lode_service_calls_of(d->requests, found[i].key->function);
+        uint64_t late = found[i].sum->calls;
+        if (all == NULL || late < LATE_MIN || 2 * late < all->calls)
+            continue;
+        status = lode_diagnose_add_note(
+            d, "late-calls", LODE_NOTE_LEFT_OUT, (double)late,
+            lode_diagnose_say(d, "%s ends after its caller in %" PRIu64 " of %s: nobody waits for it.",
+                              lode_service_name(d, found[i].key->function), late,
+                              LODE_COUNTED(all->calls, "call", "calls")),
+            error);
+        said++;
+    }
+    free(found);
+    return status;
+}
+
+static lode_status look_at_services(struct lode_diagnosis *d, lode_error *error)
+{
+    if (d->requests->services == NULL)
+        return LODE_OK;
+    LODE_TRY(look_at_clocks(d, error));
+    LODE_TRY(look_at_losses(d, error));
+    return look_at_late_calls(d, error);
+}
+
 lode_status lode_diagnose_request_quality(struct lode_diagnosis *d, lode_error *error)
 {
     LODE_TRY(look_at_damage(d, error));
     LODE_TRY(look_at_number(d, error));
     LODE_TRY(look_at_clock(d, error));
     LODE_TRY(look_at_calls(d, error));
+    LODE_TRY(look_at_services(d, error));
     return look_at_tables(d, error);
 }

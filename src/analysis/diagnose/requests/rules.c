@@ -12,6 +12,8 @@ static const char *const reasons[REQUEST_NEED_COUNT] = {
     [REQUEST_NEED_ENTRY] = "no entry point with 30 requests",
     [REQUEST_NEED_ATTRIBUTES] = "too many kinds of attributes",
     [REQUEST_NEED_STATEMENTS] = "too many different statements",
+    [REQUEST_NEED_SERVICES] = "no spans of services",
+    [REQUEST_NEED_FEATURES] = "too many attributes of calls",
 };
 
 static const struct lode_diagnose_rule *const items[] = {
@@ -19,7 +21,20 @@ static const struct lode_diagnose_rule *const items[] = {
 #include "analysis/diagnose/requests/rules.def"
 };
 
-static const struct lode_diagnose_rules rules = {items, sizeof items / sizeof *items, reasons};
+enum {
+    RULES = sizeof items / sizeof *items
+};
+
+/* Rules about services are none of other stores: these do not list them as such that lack something. */
+static lode_status run_rules(struct lode_diagnosis *d, lode_error *error)
+{
+    const struct lode_diagnose_rule *chosen[RULES];
+    struct lode_diagnose_rules rules = {chosen, 0, reasons};
+    for (size_t i = 0; i < RULES; i++)
+        if (d->requests->services || !(items[i]->needs >> REQUEST_NEED_SERVICES & 1))
+            chosen[rules.count++] = items[i];
+    return lode_diagnose_run_rules(d, &rules, error);
+}
 
 static void describe_run(struct lode_diagnosis *d)
 {
@@ -47,5 +62,5 @@ lode_status lode_diagnose_requests(struct lode_diagnosis *d, const lode_recordin
     LODE_TRY(lode_diagnose_request_facts_read(d, error));
     describe_run(d);
     LODE_TRY(lode_diagnose_request_quality(d, error));
-    return lode_diagnose_run_rules(d, &rules, error);
+    return run_rules(d, error);
 }

@@ -13,7 +13,9 @@ enum {
 void lode_diagnose_request_scan_open(struct scan *scan, const lode_recording *recording, bool sums_repeats)
 {
     scan->recording = recording;
-    scan->sums_repeats = sums_repeats;
+    scan->has_services = sums_repeats && recording->mains;
+    scan->sums_repeats = sums_repeats && !scan->has_services;
+    lode_service_scan_open(&scan->services, recording);
     lode_diagnose_request_tables_init(&scan->tables);
     open_calls_init(&scan->frames, sizeof(struct frame), SIZE_MAX);
     lode_array_init(&scan->open, sizeof(uint32_t), SIZE_MAX);
@@ -25,6 +27,7 @@ void lode_diagnose_request_scan_open(struct scan *scan, const lode_recording *re
 
 void lode_diagnose_request_scan_close(struct scan *scan)
 {
+    lode_service_scan_close(&scan->services);
     lode_diagnose_request_tables_free(&scan->tables);
     open_calls_free(&scan->frames);
     lode_array_free(&scan->open);
@@ -49,8 +52,8 @@ static void close_call(struct scan *scan, uint32_t function)
     --*LODE_ARRAY_AT(&scan->open, uint32_t, function);
 }
 
-void lode_diagnose_request_scan_start(struct scan *scan, struct request *request, uint32_t track,
-                                      uint64_t duration)
+lode_status lode_diagnose_request_scan_start(struct scan *scan, struct request *request, uint32_t track,
+                                             uint64_t duration, lode_error *error)
 {
     /* Calls of the request before that did not end. */
     for (size_t i = 0; i < open_calls_count(&scan->frames); i++)
@@ -65,6 +68,17 @@ void lode_diagnose_request_scan_start(struct scan *scan, struct request *request
     scan->request_calls = 0;
     scan->attribute_count = 0;
     scan->has_many_attributes = false;
+    lode_service_scan_start(&scan->services, duration);
+    bool done = !scan->has_services || lode_service_scan_track(&scan->services, track, false);
+    return done ? LODE_OK : lode_fail_memory(error);
+}
+
+lode_status lode_diagnose_request_scan_side(struct scan *scan, uint32_t track, lode_error *error)
+{
+    scan->is_side = true;
+    scan->track = track;
+    bool done = !scan->has_services || lode_service_scan_track(&scan->services, track, true);
+    return done ? LODE_OK : lode_fail_memory(error);
 }
 
 /* ---- calls ---- */
@@ -247,7 +261,8 @@ lode_status lode_diagnose_request_scan_events(struct scan *scan, const lode_even
 {
     bool done = true;
     for (size_t i = 0; i < count && done; i++)
-        done = take(scan, &events[i]);
+        done = take(scan, &events[i]) &&
+               (!scan->has_services || lode_service_scan_take(&scan->services, &events[i]));
     return done ? LODE_OK : lode_fail_memory(error);
 }
 
@@ -280,5 +295,7 @@ lode_status lode_diagnose_request_scan_finish(struct scan *scan, lode_error *err
     }
     if (scan->sums_repeats && done)
         done = lode_diagnose_request_scan_end_repeats(scan);
+    if (scan->has_services && done)
+        done = lode_service_scan_finish(&scan->services, !scan->is_broken);
     return done ? LODE_OK : lode_fail_memory(error);
 }

@@ -4,6 +4,7 @@
 #define LODE_ANALYSIS_DIAGNOSE_REQUESTS_SCAN_H
 
 #include "analysis/diagnose/requests/facts.h"
+#include "analysis/diagnose/requests/services/services.h"
 #include "model/recording/open_calls.h"
 
 enum {
@@ -57,6 +58,8 @@ struct scan {
     uint32_t track;
     unsigned attribute_count;
     bool sums_repeats; /* the first pass */
+    bool has_services; /* the same, of spans: `services` sums repeated calls */
+    struct service_scan services;
     bool has_ended, is_broken, has_many_attributes;
     bool is_side; /* a side track is being read */
     struct {
@@ -68,8 +71,9 @@ struct scan {
 
 void lode_diagnose_request_scan_open(struct scan *scan, const lode_recording *recording, bool sums_repeats);
 void lode_diagnose_request_scan_close(struct scan *scan);
-void lode_diagnose_request_scan_start(struct scan *scan, struct request *request, uint32_t track,
-                                      uint64_t duration);
+lode_status lode_diagnose_request_scan_start(struct scan *scan, struct request *request, uint32_t track,
+                                             uint64_t duration, lode_error *error);
+lode_status lode_diagnose_request_scan_side(struct scan *scan, uint32_t track, lode_error *error);
 lode_status lode_diagnose_request_scan_events(struct scan *scan, const lode_event *events, size_t count,
                                               lode_error *error);
 lode_status lode_diagnose_request_scan_finish(struct scan *scan, lode_error *error);

@@ -11,7 +11,8 @@
 
 enum {
     STATEMENTS_SHOWN = 5,
-    RULE_WIDTH = 19 /* ids of rules, and two blanks */
+    OF_SERVICES_SHOWN = 8, /* of requests: those of different endpoints do not hide each other */
+    RULE_WIDTH = 19        /* ids of rules, and two blanks */
 };
 
 #define GAIN_SHOWN  0.05
@@ -347,9 +348,10 @@ static int is_hot_spot(const lode_statement *statement)
     return strcmp(statement->id, "hot-spot") == 0;
 }
 
-static int is_shown(const lode_statement *statement, unsigned shown)
+static int is_shown(const lode_run *run, const lode_statement *statement, unsigned shown)
 {
-    return shown < STATEMENTS_SHOWN && statement->confidence != LODE_WEAK &&
+    unsigned most = run->source == LODE_RUN_REQUESTS ? OF_SERVICES_SHOWN : STATEMENTS_SHOWN;
+    return shown < most && statement->confidence != LODE_WEAK &&
            (!statement->has_gain || statement->gain >= GAIN_SHOWN);
 }
 
@@ -430,7 +432,7 @@ static void say_statements(out *o, const diagnose_page *page)
     for (size_t i = 0; (statement = lode_diagnosis_statement(d, i)) != NULL; i++) {
         if (is_hot_spot(statement)) {
             hot = statement;
-        } else if (!page->all && !is_shown(statement, shown)) {
+        } else if (!page->all && !is_shown(lode_diagnosis_run(d), statement, shown)) {
             hidden++;
         } else if (is_markdown) {
             if (shown == 0)

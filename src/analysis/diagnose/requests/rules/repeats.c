@@ -13,8 +13,9 @@
  *     of 3 %, possible.
  * Gain: all but one of the calls, or up to the last try with all pauses; more than 3 % of all time.
  * Confidence: likely; retries: sure.
+ * Spans of services have rules of their own for these three (services/rounds.c).
  */
-#include "analysis/diagnose/requests/facts.h"
+#include "analysis/diagnose/requests/services/speak.h"
 #include "base/text/count.h"
 
 #include "base/compare.h"
@@ -218,6 +219,8 @@ static lode_status say_method(struct lode_diagnosis *d, lode_error *error)
 static lode_status run_n_plus_one(struct lode_diagnosis *d, lode_error *error)
 {
     struct found found;
+    if (d->requests->services)
+        return lode_service_say_rounds(d, SUM_ROUNDS, error);
     LODE_TRY(find(d->requests, REPEAT_STATEMENT, &found, error));
     if (found.key == NULL)
         return say_method(d, error);
@@ -231,6 +234,8 @@ static lode_status run_n_plus_one(struct lode_diagnosis *d, lode_error *error)
 static lode_status run_identical(struct lode_diagnosis *d, lode_error *error)
 {
     struct found found;
+    if (d->requests->services)
+        return lode_service_say_rounds(d, SUM_IDENTICAL, error);
     LODE_TRY(find(d->requests, REPEAT_IDENTICAL, &found, error));
     if (found.key == NULL)
         return LODE_OK;
@@ -245,6 +250,8 @@ static lode_status run_identical(struct lode_diagnosis *d, lode_error *error)
 static lode_status run_retries(struct lode_diagnosis *d, lode_error *error)
 {
     struct found found;
+    if (d->requests->services)
+        return lode_service_say_retries(d, error);
     LODE_TRY(find(d->requests, REPEAT_RETRY, &found, error));
     if (found.key == NULL)
         return LODE_OK;
