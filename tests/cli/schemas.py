@@ -178,7 +178,7 @@ DATABASE_CALLS = (["diagnose"], ["efficiency"], ["efficiency", "--by", "thread"]
 RECORDING_CALLS = (["diagnose"], ["info"], ["info", "--verbose"], ["check"], ["check", "--level", "full", "--limit", 1], ["top"], ["top", "--limit", 1], ["top", "--min-time", "1us"],
                    ["top", "--from", "1us", "--to", "10ms", "--depth", 2], ["top", "--callers", "e"], ["top", "--callees", "a"], ["top", "--by", "kind"], ["top", "--by", "kind", "--list", "*"],
                    ["tree"], ["tree", "--bottom-up"], ["tree", "--limit", 2], ["tree", "--root", 1], ["tree", "--below", 1, "--skip", 1], ["flame"], ["flame", "--bottom-up"], ["flame", "--root", 1], ["profiles"], ["profiles", "--limit", 1], ["search"],
-                   ["search", "--limit", 1], ["search", "--density", "--columns", 5], ["source"], ["trace"], ["trace", "--rows", 1, "--limit", 1], ["trace", "--merge", "--rows", 2], ["trace", "--at", "1us"], ["trace", "--boxes", "--columns", 5], ["sql", "select * from call", "--limit", 2], ["replay"], ["replay", "--limit", 5])
+                   ["search", "--limit", 1], ["search", "--density", "--columns", 5], ["search", "--critical-path"], ["search", "--over", "1s"], ["search", "--calls", "--by", "name,service"], ["search", "--map"], ["source"], ["trace"], ["trace", "--rows", 1, "--limit", 1], ["trace", "--merge", "--rows", 2], ["trace", "--at", "1us"], ["trace", "--boxes", "--columns", 5], ["sql", "select * from call", "--limit", 2], ["replay"], ["replay", "--limit", 5])
 # A dump of these is large, and says what the others say.
 LARGE = ("viewer-issue-233", "viewer-issue-328", "db2pprof", "hatchet-saxpy-mpi-cuda-database")
 FUNCTION = "solve" if cli.corpora.is_own() else "func1"
@@ -220,7 +220,7 @@ def outputs_with_outliers_validate(program, judge):
 def outputs_of_recordings_validate(program, judge):
     for name in RECORDINGS:
         check_outputs(program, judge, name, f"{name}/uftrace.data", RECORDING_CALLS, program.recordings())
-    calls = [*RECORDING_CALLS, ["replay", "--id", "1"], ["search", "--errors"]]
+    calls = [*RECORDING_CALLS, ["replay", "--id", "1"], ["search", "--errors"], ["search", "--critical-path", "--id", "1", "--limit", 1]]
     for name in STORES:
         check_outputs(program, judge, name, name, [*calls, ["search", "--by", "part" if name == "first" and not cli.corpora.is_own() else "component"]], program.stores())
     with tempfile.TemporaryDirectory() as inner:

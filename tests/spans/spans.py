@@ -11,12 +11,15 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "tools")]
 
 import corpora  # noqa: E402
+import questions  # noqa: E402
+import questions_reference  # noqa: E402
 import spans_reference  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -111,20 +114,44 @@ def check_model(tap, lode):
         tap.check(rules == wanted["rules"], f"{name}: findings are those of what was planted", [str(rules), str(wanted["rules"])])
 
 
+def check_questions(tap, lode):
+    """Questions with stores of their own."""
+    small = corpora.OWN / "otlp" / "small" / "traces.json"
+    requests = questions_reference.Requests(spans_reference.load(small)[0])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        wrong = questions.check_conventions(lambda *words: ask(lode, *words), folder)
+        tap.check(not wrong, "old and new names of attributes are one", wrong)
+        wrong = questions.check_resource(lambda *words: ask(lode, *words), folder)
+        tap.check(not wrong, "attributes of a process are those of all its calls", wrong)
+        wrong = questions.check_pictures(lambda *words: subprocess.run([lode, *map(str, words)], stderr=subprocess.DEVNULL, check=True), small, requests, folder)
+        tap.check(not wrong, "pictures of services and of rates", wrong)
+    for text, said in questions.MISTAKES.items():
+        done = subprocess.run([lode, "search", "--where", text, small], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        tap.check(done.returncode == 2 and said in done.stderr.decode(), f"--where {text[:30]}: {said}", [done.stderr.decode()])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--lode", required=True)
     arguments = parser.parse_args()
     tap = Tap()
     check_model(tap, arguments.lode)
+    check_questions(tap, arguments.lode)
     for root in dict.fromkeys((corpora.OWN, corpora.root())):
         for path in stores(root):
             if path.stat().st_size > LARGE and os.environ.get("LODE_CI") != "full":
                 tap.skip(str(path.relative_to(root)), "large; LODE_CI=full compares it")
                 continue
-            wanted = spans_reference.summary(path)
+            store = spans_reference.load(path)
+            wanted = spans_reference.summary(store)
             wrong = compare(arguments.lode, path, wanted) + check_findings(arguments.lode, path, wanted)
             tap.check(not wrong, f"{path.relative_to(root)}: {wanted['spans']} spans of {wanted['traces']} traces", wrong[:8])
+            requests = questions_reference.Requests(store[0])
+            is_asked = path.name in questions.STORES or os.environ.get("LODE_CI") == "full"
+            for name, check in questions.CHECKS.items() if is_asked else ():
+                wrong = check(lambda *words: ask(arguments.lode, *words), path, requests)
+                tap.check(not wrong, f"{path.relative_to(root)}: {name}", wrong[:8])
         for group in SAME:
             paths = [root / name for name in group if (root / name).exists()]
             given = [answers(arguments.lode, path) for path in paths]

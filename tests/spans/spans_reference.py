@@ -364,9 +364,14 @@ def label(span):
     return f"{span.service or 'unknown service'}: {span.name or 'unnamed'}"
 
 
-def summary(path):
+def load(path):
+    """Spans with their parents, repaired; how many were stored again; which were moved."""
     spans, roots, duplicates = assemble(read(Path(path)))
-    moved = repair(spans, roots)
+    return spans, roots, duplicates, repair(spans, roots)
+
+
+def summary(store):
+    spans, roots, duplicates, moved = store
     rows = defaultdict(lambda: [0, 0, 0, 0])
     for span in spans:
         row = rows[label(span)]

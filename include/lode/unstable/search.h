@@ -72,11 +72,25 @@ typedef struct lode_search_options {
     /* Instead of `key`: rows have only these attributes; at most LODE_SEARCH_VALUES; NULL: all. */
     const char *const *keys;
     size_t key_count;
+    /*
+     * Conditions on calls and their callers, all of which must be met, each by some call:
+     *
+     *     {service=orders failed} below {name='POST /checkout'}
+     *
+     * In braces is what one call meets: `failed`, `outermost`, or a comparison (=, !=, ~ for a
+     * part, <, <=, >, >=) of `service`, `name`, `kind`, `duration` (100ms) or the key of an attribute,
+     * which alone asks whether it is there; a key that begins with a dot is always one of an
+     * attribute. `below`: some caller meets what follows; `directly below`: the next one does.
+     * Without callers, braces may be left out. Attributes of resources are those of all calls of the
+     * process. LODE_ERR_ARGUMENT if a text is not understood.
+     */
+    const char *const *where;
+    size_t where_count;
 } lode_search_options;
 #define LODE_SEARCH_OPTIONS_INIT                                                                             \
     {                                                                                                        \
         sizeof(lode_search_options), 0, 0, 0, 0, NULL, 0, 0, NULL, 0, NULL, NULL, LODE_SEARCH_BY_TIME, 0, 0, \
-            0, NULL, NULL, NULL, NULL, LODE_NAME_FULL, NULL, NULL, 0                                         \
+            0, NULL, NULL, NULL, NULL, LODE_NAME_FULL, NULL, NULL, 0, NULL, 0                                \
     }
 
 /* An attribute as text, truncated after LODE_SEARCH_TEXT bytes. */

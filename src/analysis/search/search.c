@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A search filters tracks by their intervals, then by their events, one batch at a time. */
 #include "analysis/search/search.h"
+#include "analysis/search/request.h"
 #include "analysis/time/density.h"
 
 #include "analysis/calls/slice.h"
@@ -26,6 +27,8 @@ struct run {
     struct lode_wanted wanted;
     struct lode_search *search;
     struct lode_density *density; /* instead of rows; NULL: rows */
+    bool has_read;                /* events of all tracks whose intervals match */
+    struct lode_array *chosen;    /* struct lode_found, instead of rows; NULL: rows */
     struct lode_scan *scans;      /* by worker */
     pthread_mutex_t lock;         /* protects the search */
     /* Bytes of tracks before this batch, and in total. */
@@ -61,7 +64,23 @@ static lode_status choose(const struct run *run, uint32_t track, struct lode_fou
     return is_wanted ? LODE_OK : LODE_ABSENT;
 }
 
-static lode_status search_spans(const struct run *run, const lode_slice *asked, uint32_t count,
+/* Instead of rows: cells, or a list. */
+static lode_status note(struct run *run, const struct lode_found *found, uint64_t duration, lode_error *error)
+{
+    if (run->density)
+        return lode_density_add(run->density, found, duration, error);
+    struct lode_found *slot = lode_array_push(run->chosen);
+    LODE_TRY_ALLOC(slot, error);
+    *slot = *found;
+    return LODE_OK;
+}
+
+static bool has_rows(const struct run *run)
+{
+    return run->density == NULL && run->chosen == NULL;
+}
+
+static lode_status search_spans(struct run *run, const lode_slice *asked, uint32_t count,
                                 struct lode_best *best, lode_error *error)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -71,8 +90,8 @@ static lode_status search_spans(const struct run *run, const lode_slice *asked, 
         if (status == LODE_ABSENT)
             continue;
         LODE_TRY(status);
-        if (run->density) {
-            LODE_TRY(lode_density_add(run->density, &found, duration, error));
+        if (!has_rows(run)) {
+            LODE_TRY(note(run, &found, duration, error));
             continue;
         }
         run->search->found++;
@@ -88,9 +107,13 @@ static lode_status search_spans(const struct run *run, const lode_slice *asked, 
 static lode_status begin(void *user, unsigned worker, const lode_track_row *row, lode_error *error)
 {
     struct run *run = user;
-    (void)error;
-    lode_scan_begin(&run->scans[worker], &run->wanted, row->track);
-    return LODE_OK;
+    return lode_scan_begin(&run->scans[worker], &run->wanted, row->track, error);
+}
+
+static lode_status side(void *user, unsigned worker, uint32_t track, lode_error *error)
+{
+    struct run *run = user;
+    return lode_scan_side(&run->scans[worker], track, error);
 }
 
 static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
@@ -119,8 +142,8 @@ static uint64_t rank_of(lode_search_sort sort, const struct lode_scan *scan, uin
 static lode_status add_hit(struct run *run, const struct lode_scan *scan, struct lode_found *found,
                            uint64_t duration, lode_error *error)
 {
-    if (run->density)
-        return lode_density_add(run->density, found, duration, error);
+    if (!has_rows(run))
+        return note(run, found, duration, error);
     struct lode_best *best = &run->search->best;
     run->search->found += lode_wanted_asks_events(&run->wanted);
     run->search->found_by[found->method]++;
@@ -136,9 +159,10 @@ static lode_status add_hit(struct run *run, const struct lode_scan *scan, struct
 static lode_status end(void *user, unsigned worker, lode_track_row *row, lode_error *error)
 {
     struct run *run = user;
-    const struct lode_scan *scan = &run->scans[worker];
+    struct lode_scan *scan = &run->scans[worker];
     struct lode_found found = {0};
     uint64_t duration;
+    LODE_TRY(lode_scan_finish(scan, error));
     if (!lode_scan_matches(scan))
         return LODE_OK;
     LODE_TRY(read_interval(run, row->track, &found, &duration, error));
@@ -180,6 +204,7 @@ static lode_status read_tracks(struct run *run, const uint32_t *tracks, uint32_t
     LODE_TRY(lode_pass_open(&pass, run->recording, &slice, &options, error));
     lode_pass_join(&pass);
     pass.begin = begin;
+    pass.side = side;
     pass.take = take;
     pass.end = end;
     pass.user = run;
@@ -269,13 +294,14 @@ static lode_status run_search(struct run *run, lode_error *error)
     asked.track_count = run->options.track_count;
     LODE_TRY(lode_slice_tracks(&asked, run->recording, &count, error));
     LODE_TRY(lode_wanted_init(&run->wanted, run->recording, &run->options, error));
-    if (lode_wanted_asks_events(&run->wanted))
+    run->has_read = lode_wanted_asks_events(&run->wanted);
+    if (run->has_read)
         LODE_TRY(search_events(run, &asked, count, error));
     if (run->wanted.method)
         return lode_matcher_status(run->wanted.method, error);
-    if (lode_wanted_asks_events(&run->wanted))
+    if (run->has_read)
         return LODE_OK;
-    if (run->density)
+    if (!has_rows(run))
         return search_spans(run, &asked, count, NULL, error);
     return search_and_describe(run, &asked, count, error);
 }
@@ -318,6 +344,46 @@ lode_status lode_search_run(lode_search **out, const lode_recording *recording,
     lode_best_sort(&run.search->best);
     *out = run.search;
     return LODE_OK;
+}
+
+/* ---- requests ---- */
+
+/* Of functions that match, the best ones count. */
+static bool list_best(struct lode_array *tracks, const struct lode_array *chosen)
+{
+    lode_match best = LODE_MATCH_NONE;
+    for (size_t i = 0; i < chosen->count; i++) {
+        lode_match method = LODE_ARRAY_AT(chosen, struct lode_found, i)->method;
+        best = method > best ? method : best;
+    }
+    for (size_t i = 0; i < chosen->count; i++) {
+        const struct lode_found *found = LODE_ARRAY_AT(chosen, struct lode_found, i);
+        uint32_t *track = found->method == best ? lode_array_push(tracks) : NULL;
+        if (found->method == best && track == NULL)
+            return false;
+        if (track)
+            *track = found->track;
+    }
+    if (tracks->count)
+        qsort(tracks->items, tracks->count, sizeof(uint32_t), lode_compare_u32);
+    return true;
+}
+
+lode_status lode_search_tracks(struct lode_array *tracks, bool *has_read, const lode_recording *recording,
+                               const lode_search_options *options, lode_error *error)
+{
+    struct run run = {.recording = recording, .options = LODE_SEARCH_OPTIONS_INIT};
+    struct lode_array chosen;
+    LODE_TRY(lode_options_take(&run.options, options, error));
+    run.options.sort = LODE_SEARCH_BY_TIME;
+    lode_array_init(&chosen, sizeof(struct lode_found), UINT32_MAX);
+    run.chosen = &chosen;
+    lode_status status = run_locked(&run, error);
+    *has_read = run.has_read;
+    if (status == LODE_OK && !list_best(tracks, &chosen))
+        status = lode_fail_memory(error);
+    lode_array_free(&chosen);
+    return status;
 }
 
 /* ---- cells ---- */

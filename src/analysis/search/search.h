@@ -4,6 +4,7 @@
 #define LODE_ANALYSIS_SEARCH_H
 
 #include "analysis/calls/calls.h"
+#include "analysis/search/where.h"
 #include "base/memory/array.h"
 #include "base/memory/blob.h"
 #include "base/text/substring.h"
@@ -53,8 +54,9 @@ struct lode_wanted {
     const lode_search_options *options;
     lode_matcher *method; /* NULL: not asked for */
     struct lode_substring text;
-    struct lode_substring *values; /* by attribute, for substring conditions */
-    uint64_t attributes;           /* one bit each */
+    struct lode_condition *conditions; /* by attribute */
+    uint64_t attributes;               /* one bit each */
+    struct lode_where where;           /* of options->where */
 };
 
 lode_status lode_wanted_init(struct lode_wanted *wanted, const lode_recording *recording,
@@ -68,9 +70,7 @@ struct lode_scan {
     _Alignas(LODE_WORKER_ALIGN) const struct lode_wanted *wanted;
     unsigned char *verdicts; /* by index of function */
     uint32_t verdict_count;
-    lode_argument *arguments;
-    size_t argument_capacity;
-    struct lode_blob text; /* a value converted to text */
+    struct lode_value_reader reader;
     uint32_t track;
     uint64_t calls, errors;
     uint64_t level;    /* open calls */
@@ -89,10 +89,19 @@ struct lode_scan {
     /* The outermost exception so far. */
     struct lode_blob exception;
     uint64_t exception_level;
+    /* If conditions on callers are asked for. */
+    struct lode_request request;
+    struct lode_where_state where;
+    bool is_where_met;
 };
 
-void lode_scan_begin(struct lode_scan *scan, const struct lode_wanted *wanted, uint32_t track);
+lode_status lode_scan_begin(struct lode_scan *scan, const struct lode_wanted *wanted, uint32_t track,
+                            lode_error *error);
+/* A side track begins. */
+lode_status lode_scan_side(struct lode_scan *scan, uint32_t track, lode_error *error);
 lode_status lode_scan_take(struct lode_scan *scan, const lode_event *events, size_t count, lode_error *error);
+/* All events were taken. */
+lode_status lode_scan_finish(struct lode_scan *scan, lode_error *error);
 /* Whether the events match. */
 bool lode_scan_matches(const struct lode_scan *scan);
 /* A row of the result, for free(); NULL if out of memory. */

@@ -3,6 +3,7 @@
 #include "commands/runs/runs.h"
 
 #include "alloc.h"
+#include "draw/svg.h"
 #include "output/report.h"
 
 #include <inttypes.h>
@@ -156,19 +157,6 @@ static double y_of(range r, double value)
     return TOP + AREA_Y * (1 - height_of(r, value));
 }
 
-/* Text of a store, between tags. */
-static void put_text(out *o, const char *text)
-{
-    for (; *text; text++) {
-        const char *entity = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : NULL;
-        if (entity)
-            out_write(o, entity, strlen(entity));
-        else
-            out_write(o, text, strcspn(text, "<>&"));
-        text += entity ? 0 : strcspn(text, "<>&") - 1;
-    }
-}
-
 static void put_axes(out *o, const runs_plot *plot, range r)
 {
     char amount[NUMBER_SIZE], begun[NUMBER_SIZE];
@@ -242,9 +230,9 @@ int runs_plot_svg(const char *path, const runs_plot *plot)
     out_print(o, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 800 360' font-family='sans-serif' "
                  "font-size='12'>\n<rect width='800' height='360' fill='white'/>\n");
     out_print(o, "<text x='%.1f' y='22' font-size='15'>", LEFT);
-    put_text(o, plot->title);
+    svg_text(o, plot->title);
     out_print(o, ": ");
-    put_text(o, plot->metric);
+    svg_text(o, plot->metric);
     out_print(o, "</text>\n");
     put_axes(o, plot, r);
     put_levels(o, plot, r);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
-#include "commands/shared/recording.h"
+#include "commands/search/search.h"
 #include "output/report.h"
 #include "stores/rec_session.h"
 #include "text/label.h"
@@ -13,9 +13,10 @@
 typedef struct search_options {
     shared_options shared;
     uint64_t min_duration, max_duration;
-    int errors, density;
-    uint64_t columns;
-    text_list attributes;
+    int errors, density, critical_path, calls, map;
+    uint64_t columns, over;
+    const char *svg, *dot;
+    text_list attributes, where;
     text_list by;
     const char *method, *text;
 } search_options;
@@ -97,6 +98,25 @@ static void free_attributes(lode_search_attribute *attributes, size_t count)
 
 /* ---- the command ---- */
 
+/* Answers other than rows exclude each other. */
+static int check_modes(const search_options *options)
+{
+    int has_rates = options->over || options->calls;
+    if (options->density && options->by.count)
+        return report("--density cannot be used with --by (see 'lode help search')");
+    if (options->density + options->critical_path + options->map + has_rates > 1)
+        return report("--density, --critical-path, --map and --over or --calls exclude each other (see 'lode "
+                      "help search')");
+    if ((options->critical_path || options->map) && options->by.count)
+        return report("--by cannot be used with --%s (see 'lode help search')",
+                      options->map ? "map" : "critical-path");
+    if (options->svg && !options->map && !options->over)
+        return report("--svg is for --map and --over (see 'lode help search')");
+    if (options->dot && !options->map)
+        return report("--dot is for --map (see 'lode help search')");
+    return EXIT_DONE;
+}
+
 static int search_usage(const invocation *call)
 {
     const search_options *options = call->options;
@@ -104,8 +124,8 @@ static int search_usage(const invocation *call)
         return report("TEXT and --text cannot be combined (see 'lode help search')");
     if (options->max_duration && options->min_duration > options->max_duration)
         return report("--min-duration must not be above --max-duration (see 'lode help search')");
-    if (options->density && options->by.count)
-        return report("--density cannot be used with --by (see 'lode help search')");
+    if (check_modes(options) != EXIT_DONE)
+        return EXIT_TROUBLE;
     search_keys keys;
     int status = search_parse_keys(&keys, &options->by);
     search_free_keys(&keys);
@@ -130,6 +150,8 @@ static lode_search_options settings_of(rec_session *s, const search_options *opt
     settings.errors_only = options->errors;
     settings.method = options->method;
     settings.text = options->text;
+    settings.where = options->where.items;
+    settings.where_count = options->where.count;
     settings.names = name_form(options->shared.names);
     settings.sort = (lode_search_sort)options->shared.sort;
     settings.limit = options->shared.limit;
@@ -152,6 +174,18 @@ static lode_status print_density(const invocation *call, rec_session *s, const l
     if (status == LODE_OK)
         search_density(call->out, s, density);
     lode_density_free(density);
+    return status;
+}
+
+static lode_status print_path(const invocation *call, rec_session *s, const lode_search_options *settings,
+                              lode_error *error)
+{
+    lode_critical_path *path = NULL;
+    lode_status status = lode_critical_path_compute(&path, s->recording, settings, error);
+    progress_clear(&s->progress);
+    if (status == LODE_OK)
+        search_path(call->out, s, path, settings);
+    lode_critical_path_free(path);
     return status;
 }
 
@@ -190,6 +224,60 @@ static int print_groups(const invocation *call, rec_session *s, lode_search_opti
     return status;
 }
 
+/* EXIT_DONE, or EXIT_TROUBLE after a message. */
+static int print_map(const invocation *call, rec_session *s, const lode_search_options *settings)
+{
+    const search_options *options = call->options;
+    lode_service_map *map = NULL;
+    lode_error error = {0};
+    int status = EXIT_DONE;
+    if (lode_service_map_compute(&map, s->recording, settings, &error) != LODE_OK)
+        status = rec_error(s, &error);
+    progress_clear(&s->progress);
+    if (status == EXIT_DONE && options->svg)
+        status = search_services_svg(options->svg, map);
+    if (status == EXIT_DONE && options->dot)
+        status = search_services_dot(options->dot, map);
+    if (status == EXIT_DONE && !options->svg && !options->dot)
+        search_services(call->out, s, map, settings);
+    lode_service_map_free(map);
+    return status;
+}
+
+/* The same. */
+static int print_rates(const invocation *call, rec_session *s, const lode_search_options *settings)
+{
+    const search_options *options = call->options;
+    lode_rates_options asked = LODE_RATES_OPTIONS_INIT;
+    lode_rates *rates = NULL;
+    lode_error error = {0};
+    search_keys keys;
+    int status = search_parse_keys(&keys, &options->by);
+    asked.interval = options->over;
+    asked.keys = keys.names;
+    asked.key_count = keys.count;
+    asked.calls = options->calls;
+    if (status == EXIT_DONE && lode_rates_compute(&rates, s->recording, settings, &asked, &error) != LODE_OK)
+        status = rec_error(s, &error);
+    progress_clear(&s->progress);
+    rates_question question = {&keys, options->over, options->shared.limit, options->calls};
+    if (status == EXIT_DONE && options->svg)
+        status = search_rates_svg(options->svg, rates, &question);
+    else if (status == EXIT_DONE)
+        search_rates(call->out, s, rates, &question);
+    lode_rates_free(rates);
+    search_free_keys(&keys);
+    return status;
+}
+
+typedef lode_status printer(const invocation *call, rec_session *s, const lode_search_options *settings,
+                            lode_error *error);
+
+static printer *printer_of(const search_options *options)
+{
+    return options->density ? print_density : options->critical_path ? print_path : print_rows;
+}
+
 static int search_recording(const invocation *call, rec_session *s)
 {
     const search_options *options = call->options;
@@ -201,9 +289,13 @@ static int search_recording(const invocation *call, rec_session *s)
     settings.attributes = attributes;
     settings.attribute_count = options->attributes.count;
     int status = EXIT_DONE;
-    if (options->by.count)
+    if (options->map)
+        status = print_map(call, s, &settings);
+    else if (options->over || options->calls)
+        status = print_rates(call, s, &settings);
+    else if (options->by.count)
         status = print_groups(call, s, &settings);
-    else if ((options->density ? print_density : print_rows)(call, s, &settings, &error) != LODE_OK)
+    else if (printer_of(options)(call, s, &settings, &error) != LODE_OK)
         status = rec_error(s, &error);
     free_attributes(attributes, options->attributes.count);
     return status;
@@ -233,10 +325,17 @@ static const option_spec search_of_recordings[] = {
     {"max-duration", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, max_duration)},
     {"errors", 'e', OPTION_FLAG, NULL, NULL, offsetof(search_options, errors)},
     {"attribute", 0, OPTION_TEXTS, "CONDITION", NULL, offsetof(search_options, attributes)},
+    {"where", 0, OPTION_TEXTS, "CONDITIONS", NULL, offsetof(search_options, where)},
     {"method", 0, OPTION_TEXT, "NAME", NULL, offsetof(search_options, method)},
     {"text", 0, OPTION_TEXT, "PART", NULL, offsetof(search_options, text)},
     {"by", 'b', OPTION_TEXTS, "KEY[,KEY]...", NULL, offsetof(search_options, by)},
+    {"over", 0, OPTION_SPAN, "TIME", NULL, offsetof(search_options, over)},
+    {"calls", 0, OPTION_FLAG, NULL, NULL, offsetof(search_options, calls)},
+    {"map", 0, OPTION_FLAG, NULL, NULL, offsetof(search_options, map)},
+    {"svg", 0, OPTION_TEXT, "FILE", NULL, offsetof(search_options, svg)},
+    {"dot", 0, OPTION_TEXT, "FILE", NULL, offsetof(search_options, dot)},
     {"density", 0, OPTION_FLAG, NULL, NULL, offsetof(search_options, density)},
+    {"critical-path", 0, OPTION_FLAG, NULL, NULL, offsetof(search_options, critical_path)},
     {"columns", 0, OPTION_COUNT, "N", NULL, offsetof(search_options, columns)},
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
     {0},

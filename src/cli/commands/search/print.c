@@ -78,6 +78,8 @@ static void add_question(sentence *to, const lode_search_options *asked)
         add(to, "%shad %s%s%s", joint(to, " and "), attribute->key, relation,
             attribute->value ? attribute->value : "");
     }
+    for (size_t i = 0; i < asked->where_count; i++)
+        add(to, "%shad %s", joint(to, " and "), asked->where[i]);
     if (asked->method)
         add(to, "%scalled '%s'", joint(to, " and "), asked->method);
     if (asked->text)
@@ -89,12 +91,10 @@ static const char *noun_of(const rec_session *s)
     return lode_recording_has_requests(s->recording) ? "requests" : "tasks";
 }
 
-static void say_heading(out *o, const rec_session *s, const lode_search *search,
-                        const lode_search_options *asked)
+void search_heading(out *o, const rec_session *s, uint64_t found, const lode_search_options *asked)
 {
     sentence question = {0};
     char words[COUNTED_SIZE], all[COUNTED_SIZE];
-    uint64_t found = lode_search_found(search);
     rec_count_tracks(all, s, rec_track_count(s));
     add_question(&question, asked);
     if (question.used == 0 && found == 0)
@@ -326,7 +326,7 @@ void search_print(out *o, rec_session *s, const lode_search *search, const lode_
     out_begin(o, SCHEMA_SEARCH, s->path);
     rec_write_slice(o, s);
     out_fact_rows(o, count, lode_search_found(search));
-    say_heading(o, s, search, asked);
+    search_heading(o, s, lode_search_found(search), asked);
     set_columns(&p, search);
     out_table(o, OUT_MAIN, "rows", p.columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < count; i++)

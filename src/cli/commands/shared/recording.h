@@ -23,6 +23,9 @@ int profiles_recording(const invocation *call);
 /* `asked` is what was searched for. rec_find_interval comes first. */
 void search_print(out *o, rec_session *s, const lode_search *search, const lode_search_options *asked);
 
+/* The heading of an answer: how many requests were found, and by what. */
+void search_heading(out *o, const rec_session *s, uint64_t found, const lode_search_options *asked);
+
 /* `lode search` on databases: things by name. */
 int search_database(const invocation *call);
 
