@@ -21,9 +21,9 @@ static const char *name_now(const char *name)
     return name;
 }
 
-struct lode_key lode_key_of(const char *name)
+struct lode_attribute_key lode_attribute_key_of(const char *name)
 {
-    struct lode_key key = {.name = name};
+    struct lode_attribute_key key = {.name = name};
     const char *now = name_now(name);
     for (size_t i = 0; i < RENAMED_COUNT; i++)
         if (strcmp(renamed[i].now, now) == 0)
@@ -31,7 +31,7 @@ struct lode_key lode_key_of(const char *name)
     return key;
 }
 
-bool lode_key_is(const struct lode_key *key, const char *name)
+bool lode_attribute_key_is(const struct lode_attribute_key *key, const char *name)
 {
     return strcmp(key->name, name) == 0 || (key->now && strcmp(key->now, name_now(name)) == 0);
 }

@@ -188,7 +188,7 @@ static lode_status compute(lode_rates *rates, struct lode_rates_run *run, lode_e
         return lode_fail(error, LODE_ERR_ARGUMENT, NULL, LODE_NO_OFFSET,
                          "%zu keys to group by; there can be %d", run->rates->key_count, LODE_SEARCH_VALUES);
     for (size_t i = 0; i < run->rates->key_count; i++)
-        run->keys[i] = lode_key_of(run->rates->keys[i]);
+        run->keys[i] = lode_attribute_key_of(run->rates->keys[i]);
     LODE_TRY(lode_rates_read(run, error));
     LODE_TRY(gather(rates, run, error));
     return make_groups(rates, run->rates, error);

@@ -39,7 +39,7 @@ struct lode_rates_run {
     const lode_recording *recording;
     const lode_search_options *options;
     const lode_rates_options *rates;
-    struct lode_key keys[LODE_SEARCH_VALUES];
+    struct lode_attribute_key keys[LODE_SEARCH_VALUES];
     struct lode_where where;
     struct lode_rates_worker *workers;
     unsigned count;

@@ -43,9 +43,9 @@ static lode_status take_attribute(const struct lode_rates_run *run, struct lode_
 {
     const char *name = lode_event_name(run->recording, event);
     uint32_t *numbers = numbers_of(run, worker, call);
-    struct lode_value value = {0};
+    struct lode_read_value value = {0};
     for (size_t i = 0; i < key_count(run); i++) {
-        if (numbers[i] != LODE_NO_NUMBER || !lode_key_is(&run->keys[i], name))
+        if (numbers[i] != LODE_NO_NUMBER || !lode_attribute_key_is(&run->keys[i], name))
             continue;
         LODE_TRY_ALLOC(lode_value_read(&worker->reader, event, &value), error);
         LODE_TRY(number_value(worker, value.bytes, value.length, &numbers[i], error));

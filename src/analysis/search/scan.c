@@ -156,13 +156,13 @@ static bool keep(struct lode_blob *blob, const char *bytes, size_t count)
 /* ---- attributes ---- */
 
 static bool meet_attributes(struct lode_scan *scan, const lode_event *event, const char *key,
-                            struct lode_value *value)
+                            struct lode_read_value *value)
 {
     const struct lode_wanted *wanted = scan->wanted;
     for (size_t i = 0; i < wanted->options->attribute_count; i++) {
         const lode_search_attribute *attribute = &wanted->options->attributes[i];
         uint64_t bit = UINT64_C(1) << i;
-        if ((scan->met & bit) || !lode_key_is(&wanted->conditions[i].key, key))
+        if ((scan->met & bit) || !lode_attribute_key_is(&wanted->conditions[i].key, key))
             continue;
         if (attribute->value && !lode_value_read(&scan->reader, event, value))
             return false;
@@ -174,7 +174,7 @@ static bool meet_attributes(struct lode_scan *scan, const lode_event *event, con
 }
 
 static bool meet_text(struct lode_scan *scan, const lode_event *event, const char *key,
-                      struct lode_value *value)
+                      struct lode_read_value *value)
 {
     const struct lode_substring *part = &scan->wanted->text;
     if (scan->has_text || (scan->has_text = is_in_text(part, key)))
@@ -187,8 +187,8 @@ static bool meet_text(struct lode_scan *scan, const lode_event *event, const cha
 
 static bool is_key(const char *asked, const char *name)
 {
-    struct lode_key key = lode_key_of(asked);
-    return lode_key_is(&key, name);
+    struct lode_attribute_key key = lode_attribute_key_of(asked);
+    return lode_attribute_key_is(&key, name);
 }
 
 /* The name under which rows have an attribute: as asked for; NULL: they do not. */
@@ -204,7 +204,7 @@ static const char *name_shown(const lode_search_options *options, const char *ke
 
 /* Keeps attributes of the outermost call; a repeated key replaces its value. */
 static bool keep_pair(struct lode_scan *scan, const lode_event *event, const char *key,
-                      struct lode_value *value)
+                      struct lode_read_value *value)
 {
     size_t i = 0;
     key = name_shown(scan->wanted->options, key);
@@ -227,7 +227,7 @@ static bool keep_pair(struct lode_scan *scan, const lode_event *event, const cha
 static bool meet_attribute(struct lode_scan *scan, const lode_event *event)
 {
     const char *key = lode_event_name(scan->wanted->recording, event);
-    struct lode_value value = {0};
+    struct lode_read_value value = {0};
     bool is_outermost = scan->level == 1 && !scan->has_ended;
     if (is_outermost && !keep_pair(scan, event, key, &value))
         return false;

@@ -64,7 +64,7 @@ static bool put_argument(struct lode_blob *blob, const lode_argument *argument)
     return true;
 }
 
-bool lode_value_read(struct lode_value_reader *reader, const lode_event *event, struct lode_value *value)
+bool lode_value_read(struct lode_value_reader *reader, const lode_event *event, struct lode_read_value *value)
 {
     size_t count;
     if (value->is_read)
@@ -73,7 +73,7 @@ bool lode_value_read(struct lode_value_reader *reader, const lode_event *event, 
         return false;
     const lode_argument *first = reader->arguments;
     if (count == 1 && first->kind == LODE_VALUE_TEXT && first->bytes) {
-        *value = (struct lode_value){first->bytes, first->length, LODE_VALUE_TEXT, 0, true};
+        *value = (struct lode_read_value){first->bytes, first->length, LODE_VALUE_TEXT, 0, true};
         return true;
     }
     reader->text.size = 0;
@@ -82,8 +82,8 @@ bool lode_value_read(struct lode_value_reader *reader, const lode_event *event, 
             !put_argument(&reader->text, &reader->arguments[i]))
             return false;
     lode_value_kind kind = count == 1 ? first->kind : LODE_VALUE_TEXT;
-    *value = (struct lode_value){lode_blob_string(&reader->text), reader->text.size, kind,
-                                 kind == LODE_VALUE_REAL ? first->real : 0, true};
+    *value = (struct lode_read_value){lode_blob_string(&reader->text), reader->text.size, kind,
+                                      kind == LODE_VALUE_REAL ? first->real : 0, true};
     return true;
 }
 
@@ -149,7 +149,8 @@ static bool fits_relation(const lode_search_attribute *attribute, const char *by
 
 bool lode_condition_init(struct lode_condition *condition, const lode_search_attribute *attribute)
 {
-    *condition = (struct lode_condition){.attribute = *attribute, .key = lode_key_of(attribute->key)};
+    *condition =
+        (struct lode_condition){.attribute = *attribute, .key = lode_attribute_key_of(attribute->key)};
     return attribute->value == NULL || attribute->is_part != LODE_ATTRIBUTE_CONTAINS ||
            lode_substring_init(&condition->part, attribute->value);
 }

@@ -9,7 +9,7 @@
 #include <lode/unstable/search.h>
 
 /* A value as text; strings without quotes. Valid until the next one is read. */
-struct lode_value {
+struct lode_read_value {
     const char *bytes;
     size_t length;
     lode_value_kind kind; /* TEXT: also several values */
@@ -30,7 +30,8 @@ void lode_value_reader_free(struct lode_value_reader *reader);
 /* Decodes at most `most` arguments; sets *count. Invalid ones give none. False: out of memory. */
 bool lode_value_decode(struct lode_value_reader *reader, const lode_event *event, size_t most, size_t *count);
 /* Reads a value unless it is read already. False: out of memory. */
-bool lode_value_read(struct lode_value_reader *reader, const lode_event *event, struct lode_value *value);
+bool lode_value_read(struct lode_value_reader *reader, const lode_event *event,
+                     struct lode_read_value *value);
 
 bool lode_put_bytes(struct lode_blob *blob, const void *bytes, size_t count);
 bool lode_put_text(struct lode_blob *blob, const char *text);
@@ -47,13 +48,13 @@ static inline const char *lode_blob_string(const struct lode_blob *blob)
  * A key that is asked for. It means the attribute of that name, and those that OpenTelemetry's
  * conventions called so in other years.
  */
-struct lode_key {
+struct lode_attribute_key {
     const char *name;
     const char *now; /* what it is called today; NULL: it has one name */
 };
 
-struct lode_key lode_key_of(const char *name);
-bool lode_key_is(const struct lode_key *key, const char *name);
+struct lode_attribute_key lode_attribute_key_of(const char *name);
+bool lode_attribute_key_is(const struct lode_attribute_key *key, const char *name);
 /* Whether it describes the process, so that all of its calls have it. */
 bool lode_is_resource_key(const char *name);
 
@@ -62,7 +63,7 @@ bool lode_is_resource_key(const char *name);
 /* A condition on the value of an attribute. */
 struct lode_condition {
     lode_search_attribute attribute;
-    struct lode_key key;
+    struct lode_attribute_key key;
     struct lode_substring part; /* of LODE_ATTRIBUTE_CONTAINS */
 };
 

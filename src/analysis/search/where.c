@@ -94,10 +94,11 @@ static lode_status meet_attribute(struct lode_where_state *state, struct lode_re
 {
     const struct lode_where *where = state->where;
     const char *key = lode_event_name(state->reader.recording, event);
-    struct lode_value value = {0};
+    struct lode_read_value value = {0};
     for (size_t i = 0; i < where->condition_count; i++) {
         const struct lode_where_condition *condition = &where->conditions[i];
-        if (condition->subject != LODE_WHERE_ATTRIBUTE || !lode_key_is(&condition->condition.key, key))
+        if (condition->subject != LODE_WHERE_ATTRIBUTE ||
+            !lode_attribute_key_is(&condition->condition.key, key))
             continue;
         LODE_TRY_ALLOC(lode_value_read(&state->reader, event, &value), error);
         if (lode_condition_fits(&condition->condition, value.bytes, value.length))

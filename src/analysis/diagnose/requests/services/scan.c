@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists the calls of a request, of all its tracks, with their callers. */
+/* Adds attributes, entries and the order of calls to those of a request. */
 #include "analysis/diagnose/requests/services/services.h"
 
 #include "analysis/diagnose/requests/statement.h"
@@ -18,8 +18,6 @@ void lode_service_scan_open(struct service_scan *scan, const lode_recording *rec
     scan->recording = recording;
     lode_service_tables_init(&scan->tables);
     lode_array_init(&scan->calls, sizeof(struct service_call), UINT32_MAX / 2);
-    lode_array_init(&scan->tracks, sizeof(struct service_track), SIZE_MAX);
-    lode_array_init(&scan->open, sizeof(uint32_t), SIZE_MAX);
     lode_array_init(&scan->order, sizeof(uint32_t), SIZE_MAX);
     lode_array_init(&scan->touched, sizeof(uint32_t), SIZE_MAX);
     lode_array_init(&scan->marks, sizeof(struct service_mark), SIZE_MAX);
@@ -29,9 +27,8 @@ void lode_service_scan_open(struct service_scan *scan, const lode_recording *rec
 void lode_service_scan_close(struct service_scan *scan)
 {
     lode_service_tables_free(&scan->tables);
+    lode_request_free(&scan->request);
     lode_array_free(&scan->calls);
-    lode_array_free(&scan->tracks);
-    lode_array_free(&scan->open);
     lode_array_free(&scan->order);
     lode_array_free(&scan->touched);
     lode_array_free(&scan->marks);
@@ -41,20 +38,18 @@ void lode_service_scan_close(struct service_scan *scan)
 
 void lode_service_scan_start(struct service_scan *scan, uint64_t duration)
 {
-    scan->calls.count = scan->tracks.count = scan->open.count = scan->marks.count = 0;
+    scan->calls.count = scan->marks.count = 0;
     scan->values.size = 0;
     scan->duration = duration;
 }
 
 bool lode_service_scan_track(struct service_scan *scan, uint32_t track, bool is_side)
 {
-    struct service_track *item = lode_array_push(&scan->tracks);
     scan->track = track;
     scan->is_side = is_side;
-    scan->open.count = 0;
-    if (item)
-        *item = (struct service_track){track, (uint32_t)scan->calls.count};
-    return item != NULL;
+    lode_status status = is_side ? lode_request_side(&scan->request, track, NULL)
+                                 : lode_request_begin(&scan->request, scan->recording, track, NULL);
+    return status == LODE_OK;
 }
 
 /* ---- calls ---- */
@@ -80,31 +75,14 @@ static enum call_kind kind_of(const struct service_scan *scan, const lode_event 
     return CALL_INSIDE;
 }
 
-static bool enter(struct service_scan *scan, const lode_event *event)
+static bool add_call(struct service_scan *scan, const lode_event *event)
 {
-    uint32_t index = (uint32_t)scan->calls.count;
-    uint32_t *open = lode_array_push(&scan->open);
     struct service_call *call = lode_array_push(&scan->calls);
-    if (open == NULL || call == NULL)
-        return false;
-    *open = index;
-    call->begin = call->end = event->time;
-    call->function = event->function->index;
-    call->parent = scan->open.count > 1 ? open[-1] : NO_CALL;
-    call->kind = (uint8_t)kind_of(scan, event);
-    call->is_side = scan->is_side;
-    return true;
-}
-
-static void leave(struct service_scan *scan, const lode_event *event)
-{
-    if (scan->open.count == 0)
-        return;
-    uint32_t index = *LODE_ARRAY_AT(&scan->open, uint32_t, scan->open.count - 1);
-    struct service_call *call = service_call_at(scan, index);
-    call->end = event->time;
-    call->has_failed = (event->flags & LODE_EVENT_FAILED) != 0;
-    scan->open.count--;
+    if (call) {
+        call->kind = (uint8_t)kind_of(scan, event);
+        call->is_side = scan->is_side;
+    }
+    return call != NULL;
 }
 
 /* ---- attributes ---- */
@@ -158,9 +136,10 @@ static bool take_exception(struct service_scan *scan, struct service_call *call,
 
 static bool take_instant(struct service_scan *scan, const lode_event *event)
 {
-    if (scan->open.count == 0)
+    const struct lode_request_call *innermost = lode_request_innermost(&scan->request);
+    if (innermost == NULL)
         return true;
-    uint32_t index = *LODE_ARRAY_AT(&scan->open, uint32_t, scan->open.count - 1);
+    uint32_t index = (uint32_t)(innermost - lode_request_call_at(&scan->request, 0));
     struct service_call *call = service_call_at(scan, index);
     lode_instant instant = lode_event_instant(scan->recording, event);
     if (instant == LODE_INSTANT_EXCEPTION)
@@ -184,75 +163,43 @@ static bool take_instant(struct service_scan *scan, const lode_event *event)
 
 bool lode_service_scan_take(struct service_scan *scan, const lode_event *event)
 {
-    switch (event->kind) {
-    case LODE_EVENT_ENTER:
-        return enter(scan, event);
-    case LODE_EVENT_LEAVE:
-        leave(scan, event);
-        return true;
-    case LODE_EVENT_INSTANT:
+    if (event->kind == LODE_EVENT_INSTANT)
         return take_instant(scan, event);
-    default:
-        return true;
-    }
+    if (lode_request_take(&scan->request, event, NULL) != LODE_OK)
+        return false;
+    return event->kind != LODE_EVENT_ENTER || add_call(scan, event);
 }
 
 /* ---- a complete request ---- */
 
-/* Outermost calls of side tracks have callers on other tracks. */
-static void find_callers(struct service_scan *scan)
+static void copy_calls(struct service_scan *scan)
 {
-    const struct lode_recording_ops *ops = scan->recording->ops;
-    for (size_t i = 1; ops->caller && i < scan->tracks.count; i++) {
-        const struct service_track *track = LODE_ARRAY_AT(&scan->tracks, struct service_track, i);
-        size_t end = i + 1 < scan->tracks.count ? track[1].first : scan->calls.count;
-        uint32_t caller_track = 0, caller = NO_CALL;
-        uint64_t before = 0;
-        if (!ops->caller(scan->recording, track->track, &caller_track, &before))
-            continue;
-        /* Tracks of a request are contiguous. */
-        uint32_t main = LODE_ARRAY_AT(&scan->tracks, struct service_track, 0)->track;
-        if (caller_track >= main && caller_track - main < scan->tracks.count) {
-            const struct service_track *other =
-                LODE_ARRAY_AT(&scan->tracks, struct service_track, caller_track - main);
-            if (other->track == caller_track && other->first + before < scan->calls.count)
-                caller = (uint32_t)(other->first + before);
-        }
-        for (size_t k = track->first; k < end; k++)
-            if (service_call_at(scan, (uint32_t)k)->parent == NO_CALL)
-                service_call_at(scan, (uint32_t)k)->parent = caller;
+    for (uint32_t i = 0; i < scan->calls.count; i++) {
+        const struct lode_request_call *from = lode_request_call_at(&scan->request, i);
+        struct service_call *call = service_call_at(scan, i);
+        call->begin = from->begin;
+        call->end = from->end;
+        call->function = from->function->index;
+        call->parent = from->parent;
+        call->has_failed = from->has_failed;
     }
 }
 
-/* Depths and entries, from callers that have them on; `order` is the path up to them. */
-static bool find_entries(struct service_scan *scan)
+/* Depths and entries; callers have lower indices. */
+static void find_entries(struct service_scan *scan)
 {
     for (uint32_t i = 0; i < scan->calls.count; i++) {
-        scan->order.count = 0;
-        for (uint32_t at = i; at != NO_CALL && service_call_at(scan, at)->depth == 0;
-             at = service_call_at(scan, at)->parent) {
-            uint32_t *item = lode_array_push(&scan->order);
-            if (item == NULL)
-                return false;
-            *item = at;
-            service_call_at(scan, at)->depth = UINT32_MAX; /* on the path: no cycles */
-        }
-        for (size_t k = scan->order.count; k-- > 0;) {
-            uint32_t at = *LODE_ARRAY_AT(&scan->order, uint32_t, k);
-            struct service_call *call = service_call_at(scan, at);
-            const struct service_call *parent =
-                call->parent == NO_CALL ? NULL : service_call_at(scan, call->parent);
-            call->depth = parent ? parent->depth + 1 : 1;
-            call->entry = call->kind == CALL_SERVER || parent == NULL ? at : parent->entry;
-            if (call->kind == CALL_SERVER && parent && parent->kind == CALL_CLIENT)
-                service_call_at(scan, call->parent)->callee = call->function + 1;
-            call->failed_above = parent == NULL       ? NO_CALL
-                                 : parent->has_failed ? call->parent
-                                                      : parent->failed_above;
-            call->failed_below = NO_CALL;
-        }
+        struct service_call *call = service_call_at(scan, i);
+        struct service_call *parent = call->parent == NO_CALL ? NULL : service_call_at(scan, call->parent);
+        call->depth = parent ? parent->depth + 1 : 1;
+        call->entry = call->kind == CALL_SERVER || parent == NULL ? i : parent->entry;
+        if (call->kind == CALL_SERVER && parent && parent->kind == CALL_CLIENT)
+            parent->callee = call->function + 1;
+        call->failed_above = parent == NULL       ? NO_CALL
+                             : parent->has_failed ? call->parent
+                                                  : parent->failed_above;
+        call->failed_below = NO_CALL;
     }
-    return true;
 }
 
 /* By caller, then by begin. The sort is stable by index: callers come before their callees. */
@@ -292,8 +239,9 @@ bool lode_service_scan_finish(struct service_scan *scan, bool is_judged)
 {
     bool done = true;
     if (is_judged && scan->calls.count > 0) {
-        find_callers(scan);
-        done = find_entries(scan) && sort_calls(scan) && lode_service_look(scan);
+        copy_calls(scan);
+        find_entries(scan);
+        done = sort_calls(scan) && lode_service_look(scan);
     }
     for (size_t i = 0; i < scan->touched.count; i++) {
         uint32_t number = *LODE_ARRAY_AT(&scan->touched, uint32_t, i);

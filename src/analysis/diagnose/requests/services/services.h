@@ -8,11 +8,11 @@
 #ifndef LODE_ANALYSIS_DIAGNOSE_REQUESTS_SERVICES_H
 #define LODE_ANALYSIS_DIAGNOSE_REQUESTS_SERVICES_H
 
-#include "analysis/calls/calls.h"
+#include "analysis/search/request.h"
 #include "base/memory/blob.h"
 #include "base/memory/intern.h"
 
-#define NO_CALL UINT32_MAX
+#define NO_CALL LODE_NO_CALL
 
 enum {
     TEXT_MAX_SIZE = 1024, /* of a statement or a type of exceptions; the rest is not compared */
@@ -36,7 +36,7 @@ struct service_call {
     uint32_t function;
     uint32_t parent;       /* NO_CALL: none */
     uint32_t entry;        /* the innermost call of a server around it, or itself; else the outermost */
-    uint32_t depth;        /* plus 1; 0: not known yet */
+    uint32_t depth;        /* plus 1 */
     uint32_t callee;       /* of a client: the function of the server that it called, plus 1; 0: none */
     uint32_t statement;    /* plus 1; 0: none */
     uint32_t exception;    /* its type, plus 1; 0: none */
@@ -44,11 +44,6 @@ struct service_call {
     uint32_t failed_below; /* the last failed call whose failed_above it is; NO_CALL: none */
     uint8_t kind;
     bool has_failed, has_parameters, is_side;
-};
-
-/* A track of the request, and where its calls are in the list. */
-struct service_track {
-    uint32_t track, first;
 };
 
 /* What sums are of. A text is a number plus 1. */
@@ -133,9 +128,8 @@ unsigned lode_service_bucket(uint64_t duration);
 struct service_scan {
     struct service_tables tables;
     const lode_recording *recording;
-    struct lode_array calls;   /* struct service_call, of this request */
-    struct lode_array tracks;  /* struct service_track, of this request */
-    struct lode_array open;    /* uint32_t: open calls of this track */
+    struct lode_request request;
+    struct lode_array calls;   /* struct service_call, as the request has them */
     struct lode_array order;   /* uint32_t: calls by caller and begin */
     struct lode_array touched; /* uint32_t: sums of this request */
     struct lode_array marks;   /* struct service_mark: features of calls of this request */
