@@ -3,18 +3,16 @@
 #include "base/error.h"
 #include "format/otlp/otlp.h"
 #include "format/protobuf.h"
+#include "model/recording/facts.h"
 #include "model/recording/threads.h"
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum {
     ID_SIZE = 33,
     NAME_MOST = 4096, /* bytes of a service or scope; longer ones are cut off */
-    FACTS_MAX = 8,
-    FACT_SIZE = 96
+    FACTS_MAX = 8
 };
 
 /* ---- origins ---- */
@@ -223,54 +221,24 @@ lode_status lode_otlp_describe(struct otlp_opening *opening)
 
 /* ---- metadata ---- */
 
-struct facts {
-    struct otlp_recording *rec;
-    bool has_memory;
-};
-
-__attribute__((format(printf, 3, 4))) static void add(struct facts *facts, const char *key,
-                                                      const char *format, ...)
-{
-    va_list arguments;
-    char *value = lode_arena_alloc(&facts->rec->base.arena, FACT_SIZE, 1);
-    facts->has_memory = facts->has_memory && value;
-    if (value == NULL)
-        return;
-    va_start(arguments, format);
-    vsnprintf(value, FACT_SIZE, format, arguments);
-    va_end(arguments);
-    facts->rec->base.facts[facts->rec->base.fact_count++] = (lode_fact){key, value};
-}
-
-/* Nanoseconds since the epoch. */
-static void add_time(struct facts *facts, const char *key, uint64_t time)
-{
-    struct tm date;
-    char day[32];
-    time_t seconds = (time_t)(time / 1000000000);
-    if (gmtime_r(&seconds, &date) && strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", &date) > 0)
-        add(facts, key, "%s.%03u UTC", day, (unsigned)(time / 1000000 % 1000));
-}
-
 lode_status lode_otlp_make_facts(struct otlp_opening *opening)
 {
     struct otlp_recording *rec = opening->rec;
-    struct facts facts = {rec, true};
+    struct lode_facts facts;
     uint64_t end = 0;
-    rec->base.facts = lode_arena_alloc(&rec->base.arena, FACTS_MAX, sizeof *rec->base.facts);
-    LODE_TRY_ALLOC(rec->base.facts, opening->error);
+    LODE_TRY(lode_facts_begin(&facts, &rec->base, FACTS_MAX, opening->error));
     for (size_t i = 0; i < rec->tracks.count; i++) {
         const struct otlp_track *track = LODE_ARRAY_AT(&rec->tracks, struct otlp_track, i);
         end = track->end > end ? track->end : end;
     }
-    add(&facts, "files", "%u", rec->file_count);
-    add(&facts, "spans", "%u", rec->span_count);
-    add(&facts, "traces", "%zu", rec->traces.count);
-    add(&facts, "side tracks", "%zu", rec->tracks.count - rec->traces.count);
-    add(&facts, "services", "%u", rec->base.module_count);
+    lode_facts_add(&facts, "files", "%u", rec->file_count);
+    lode_facts_add(&facts, "spans", "%u", rec->span_count);
+    lode_facts_add(&facts, "traces", "%zu", rec->traces.count);
+    lode_facts_add(&facts, "side tracks", "%zu", rec->tracks.count - rec->traces.count);
+    lode_facts_add(&facts, "services", "%u", rec->base.module_count);
     if (rec->tracks.count > 0) {
-        add_time(&facts, "first time", (uint64_t)rec->base.utc_offset);
-        add_time(&facts, "last time", (uint64_t)rec->base.utc_offset + end);
+        lode_facts_add_time(&facts, "first time", (uint64_t)rec->base.utc_offset);
+        lode_facts_add_time(&facts, "last time", (uint64_t)rec->base.utc_offset + end);
     }
-    return facts.has_memory ? LODE_OK : lode_fail_memory(opening->error);
+    return lode_facts_end(&facts, opening->error);
 }
