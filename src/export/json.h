@@ -4,6 +4,8 @@
 #define LODE_EXPORT_JSON_H
 
 #include "export/timelines/tracks.h"
+#include <stdarg.h>
+#include <stdio.h>
 
 static inline void json_text(struct lode_wire *out, const char *text)
 {
@@ -33,6 +35,36 @@ static inline void json_string(struct lode_wire *out, const char *text)
     wire_raw(out, "\"", 1);
     json_escaped(out, text);
     wire_raw(out, "\"", 1);
+}
+
+/* Text that is clean already, as a string. */
+static inline void json_clean_string(struct lode_wire *out, const char *text, size_t length)
+{
+    wire_raw(out, "\"", 1);
+    for (size_t i = 0; i < length; i++) {
+        size_t plain = i;
+        while (plain < length && text[plain] != '"' && text[plain] != '\\')
+            plain++;
+        wire_raw(out, text + i, plain - i);
+        i = plain;
+        if (i < length) {
+            wire_raw(out, "\\", 1);
+            wire_raw(out, text + i, 1);
+        }
+    }
+    wire_raw(out, "\"", 1);
+}
+
+/* A short piece; longer ones are cut. */
+__attribute__((format(printf, 2, 3))) static inline void json_format(struct lode_wire *out,
+                                                                     const char *format, ...)
+{
+    char text[64];
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    json_text(out, text);
 }
 
 /* A whole number, with a point before the last `decimals` digits. */

@@ -6,27 +6,14 @@
 #include "export/timelines/chrome.h"
 
 #include "base/error.h"
-#include "base/text/count.h"
 #include "export/formats.h"
+#include "export/json.h"
 #include <inttypes.h>
 
 enum {
     EVENT_SIZE = 102, /* of an event, for estimates */
     SIZE_MAX_IN_VIEWERS = 1000 * 1000 * 1000
 };
-
-static lode_status write(void *user, const void *bytes, size_t size, lode_error *error)
-{
-    struct chrome *self = user;
-    return lode_export_write(self->job->file, bytes, size, error);
-}
-
-static lode_status progress(void *user, uint64_t done, uint64_t total, lode_error *error)
-{
-    struct chrome *self = user;
-    (void)total;
-    return lode_progress_add(&self->progress, done - self->progress.done, error);
-}
 
 /* ---- the file ---- */
 
@@ -35,31 +22,31 @@ static void put_metadata(struct lode_wire *out, const char *what, int32_t pid, i
                          uint32_t position)
 {
     if (name[0]) {
-        lode_chrome_put_number(out, "{\"ph\":\"M\",\"pid\":%" PRId32 ",\"tid\":%" PRId32, pid, tid);
-        lode_chrome_put_number(out, ",\"name\":\"%s_name\",\"args\":{\"name\":", what);
-        lode_chrome_put_string(out, name, strlen(name));
-        lode_chrome_put_text(out, "}},\n");
+        json_format(out, "{\"ph\":\"M\",\"pid\":%" PRId32 ",\"tid\":%" PRId32, pid, tid);
+        json_format(out, ",\"name\":\"%s_name\",\"args\":{\"name\":", what);
+        json_clean_string(out, name, strlen(name));
+        json_text(out, "}},\n");
     }
-    lode_chrome_put_number(out, "{\"ph\":\"M\",\"pid\":%" PRId32 ",\"tid\":%" PRId32, pid, tid);
-    lode_chrome_put_number(out, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":", what);
-    lode_chrome_put_number(out, "%" PRIu32 "}}", position);
+    json_format(out, "{\"ph\":\"M\",\"pid\":%" PRId32 ",\"tid\":%" PRId32, pid, tid);
+    json_format(out, ",\"name\":\"%s_sort_index\",\"args\":{\"sort_index\":", what);
+    json_format(out, "%" PRIu32 "}}", position);
 }
 
 static void put_head(const struct chrome *self, struct lode_wire *out)
 {
     int64_t offset = lode_tracks_utc_offset(self->tracks);
-    lode_chrome_put_text(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"time_base_ns\":\"");
-    lode_chrome_put_number(out, "%" PRIu64 "\"", self->base);
-    lode_chrome_put_number(out, ",\"utc_offset_ns\":\"%" PRId64 "\"},\n\"traceEvents\":[", offset);
+    json_text(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"time_base_ns\":\"");
+    json_format(out, "%" PRIu64 "\"", self->base);
+    json_format(out, ",\"utc_offset_ns\":\"%" PRId64 "\"},\n\"traceEvents\":[", offset);
     for (uint32_t i = 0; i < lode_tracks_process_count(self->tracks); i++) {
         const struct lode_tracks_process *process = lode_tracks_process(self->tracks, i);
-        lode_chrome_put_text(out, i ? ",\n" : "\n");
+        json_text(out, i ? ",\n" : "\n");
         put_metadata(out, "process", process->pid, lode_tracks_line(self->tracks, process->first_line)->tid,
                      process->name, i);
     }
     for (uint32_t i = 0; i < lode_tracks_line_count(self->tracks); i++) {
         const struct lode_line *line = lode_tracks_line(self->tracks, i);
-        lode_chrome_put_text(out, ",\n");
+        json_text(out, ",\n");
         put_metadata(out, "thread", lode_tracks_process(self->tracks, line->process)->pid, line->tid,
                      line->name, i);
     }
@@ -69,15 +56,14 @@ static lode_status write_head(const struct chrome *self, lode_error *error)
 {
     struct lode_wire out = {0};
     put_head(self, &out);
-    lode_status status = out.failed ? lode_fail_memory(error)
-                                    : lode_export_write(self->job->file, out.bytes, out.count, error);
+    lode_status status = lode_wire_flush(&out, self->job->file, 1, error);
     wire_free(&out);
     return status;
 }
 
 static lode_status write_all(struct chrome *self, lode_error *error)
 {
-    struct lode_encoder encoder = {.alternates = true, .user = self, .write = write, .progress = progress};
+    struct lode_encoder encoder = {.alternates = true, .user = self};
     struct lode_tracks_counts counts;
     uint64_t last;
     lode_chrome_encode(&encoder);
@@ -87,10 +73,8 @@ static lode_status write_all(struct chrome *self, lode_error *error)
     LODE_TRY(write_head(self, error));
     LODE_TRY(lode_tracks_run(self->tracks, &encoder, &counts, error));
     LODE_TRY(lode_export_write(self->job->file, "\n]}\n", 4, error));
-    if (self->cut > 0)
-        LODE_TRY(lode_export_lost(self->job, "depth", error,
-                                  "%s left out below %d levels: Perfetto keeps no more",
-                                  LODE_COUNTED(self->cut, "call was", "calls were"), CHROME_LEVELS_MAX));
+    LODE_TRY(
+        lode_tracks_report_cut(self->job, self->cut, CHROME_LEVELS_MAX, "Perfetto keeps no more", error));
     return lode_tracks_report(self->job, &counts, error);
 }
 
@@ -100,10 +84,8 @@ static lode_status run(struct lode_export *job, lode_error *error)
                           .has_requests = job->recording && lode_recording_has_requests(job->recording),
                           .has_values = job->recording && !job->options->no_arguments};
     lode_status status = lode_tracks_open(&self.tracks, job, error);
-    if (status == LODE_OK) {
-        self.progress = lode_export_progress(job, "writing", lode_tracks_bytes(self.tracks));
+    if (status == LODE_OK)
         status = write_all(&self, error);
-    }
     lode_tracks_close(self.tracks);
     return status;
 }

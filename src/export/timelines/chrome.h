@@ -17,17 +17,10 @@ enum {
 struct chrome {
     struct lode_export *job;
     struct lode_tracks *tracks;
-    struct lode_progress progress;
     uint64_t base; /* the time that is 0 */
     bool has_requests, has_values;
     atomic_uint_fast64_t cut;
 };
-
-void lode_chrome_put_text(struct lode_wire *out, const char *text);
-/* Escaped, in quotation marks. */
-void lode_chrome_put_string(struct lode_wire *out, const char *text, size_t length);
-void lode_chrome_put_number(struct lode_wire *out, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* What an encoder does with the events of a thread; its user is a struct chrome. */
 void lode_chrome_encode(struct lode_encoder *encoder);

@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 #include "base/memory/array.h"
+#include "export/json.h"
 #include "export/number.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 enum {
@@ -42,39 +42,6 @@ struct thread {
 
 /* ---- JSON ---- */
 
-void lode_chrome_put_text(struct lode_wire *out, const char *text)
-{
-    wire_raw(out, text, strlen(text));
-}
-
-/* Text that is clean already: see lode_wire_clean. */
-void lode_chrome_put_string(struct lode_wire *out, const char *text, size_t length)
-{
-    wire_raw(out, "\"", 1);
-    for (size_t i = 0; i < length; i++) {
-        size_t plain = i;
-        while (plain < length && text[plain] != '"' && text[plain] != '\\')
-            plain++;
-        wire_raw(out, text + i, plain - i);
-        i = plain;
-        if (i < length) {
-            wire_raw(out, "\\", 1);
-            wire_raw(out, text + i, 1);
-        }
-    }
-    wire_raw(out, "\"", 1);
-}
-
-void lode_chrome_put_number(struct lode_wire *out, const char *format, ...)
-{
-    char text[64];
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    lode_chrome_put_text(out, text);
-}
-
 /* What a double cannot hold, and addresses, are strings. */
 static void put_value(struct thread *thread, const lode_argument *argument, struct lode_wire *out)
 {
@@ -82,20 +49,20 @@ static void put_value(struct thread *thread, const lode_argument *argument, stru
     int64_t value = argument->signed_value;
     bool is_signed = kind == LODE_VALUE_SIGNED || kind == LODE_VALUE_CHANGE;
     if (is_signed && value >= -EXACT_MAX && value <= EXACT_MAX) {
-        lode_chrome_put_number(out, "%" PRId64, value);
+        json_format(out, "%" PRId64, value);
     } else if (kind == LODE_VALUE_UNSIGNED && argument->unsigned_value <= (uint64_t)EXACT_MAX) {
-        lode_chrome_put_number(out, "%" PRIu64, argument->unsigned_value);
+        json_format(out, "%" PRIu64, argument->unsigned_value);
     } else if (is_signed) {
-        lode_chrome_put_number(out, "\"%" PRId64 "\"", value);
+        json_format(out, "\"%" PRId64 "\"", value);
     } else if (kind == LODE_VALUE_UNSIGNED) {
-        lode_chrome_put_number(out, "\"%" PRIu64 "\"", argument->unsigned_value);
+        json_format(out, "\"%" PRIu64 "\"", argument->unsigned_value);
     } else if (kind == LODE_VALUE_REAL && isfinite(argument->real)) {
         char number[LODE_NUMBER_SIZE];
         wire_raw(out, number, lode_number_f64(number, argument->real));
     } else {
         thread->text.count = 0;
         lode_wire_argument(&thread->text, argument);
-        lode_chrome_put_string(out, (const char *)thread->text.bytes, thread->text.count);
+        json_clean_string(out, (const char *)thread->text.bytes, thread->text.count);
     }
 }
 
@@ -105,7 +72,7 @@ static void put_key(struct thread *thread, const char *key, size_t length, struc
     thread->text.count = 0;
     lode_wire_clean(&thread->text, key, length);
     wire_raw(out, ",", 1);
-    lode_chrome_put_string(out, (const char *)thread->text.bytes, thread->text.count);
+    json_clean_string(out, (const char *)thread->text.bytes, thread->text.count);
     wire_raw(out, ":", 1);
 }
 
@@ -178,7 +145,7 @@ static void begin_event(const struct chrome *self, struct thread *thread, const 
 {
     uint8_t call[HEAD_MAX + LODE_NUMBER_SIZE];
     size_t length = (size_t)(write_call_head(thread, since_base(self, time), call) - call);
-    lode_chrome_put_text(out, head);
+    json_text(out, head);
     wire_raw(out, call + thread->ids_at, length - thread->ids_at);
 }
 
@@ -207,12 +174,12 @@ static void reopen_event(struct lode_wire *out)
 static void end_event(struct lode_wire *members, size_t from, struct lode_wire *out)
 {
     if (members->count > from) {
-        lode_chrome_put_text(out, ",\"args\":{");
+        json_text(out, ",\"args\":{");
         wire_raw(out, members->bytes + from + 1, members->count - from - 1);
-        lode_chrome_put_text(out, "}");
+        json_text(out, "}");
         members->count = from;
     }
-    lode_chrome_put_text(out, "}");
+    json_text(out, "}");
 }
 
 static bool grow_names(struct thread *thread, uint32_t index)
@@ -231,9 +198,9 @@ static const struct name *name_of(struct chrome *self, struct thread *thread, co
     const struct lode_frame_name *known = lode_tracks_name(self->tracks, frame);
     struct lode_wire text = {0};
     if (known) {
-        lode_chrome_put_text(&text, ",\"name\":");
-        lode_chrome_put_string(&text, known->text, known->length);
-        lode_chrome_put_text(&text, "}");
+        json_text(&text, ",\"name\":");
+        json_clean_string(&text, known->text, known->length);
+        json_text(&text, "}");
     }
     if (known == NULL || !wire_reserve(&text, NAME_BLOCK)) {
         wire_free(&text);
@@ -288,7 +255,7 @@ static lode_status begin_call(struct chrome *self, struct thread *thread, uint32
     put_call(self, thread, 'B', name, event->time, out);
     reopen_event(out);
     if (event->kind == LODE_EVENT_SCHED_OUT)
-        lode_chrome_put_text(out, ",\"cat\":\"sched\"");
+        json_text(out, ",\"cat\":\"sched\"");
     put_members(thread, "arg", true, &thread->held);
     if (is_request) {
         const char *id = lode_recording_track(self->job->recording, track)->id;
@@ -297,7 +264,7 @@ static lode_status begin_call(struct chrome *self, struct thread *thread, uint32
             put_member(thread, "request", 7, &value, &thread->held);
     }
     if (event->flags & LODE_EVENT_PREEMPTED)
-        lode_chrome_put_text(&thread->held, ",\"preempted\":true");
+        json_text(&thread->held, ",\"preempted\":true");
     end_event(&thread->held, mark, out);
     thread->marks[thread->depth++] = mark;
     return LODE_OK;
@@ -320,7 +287,7 @@ static lode_status end_call(struct chrome *self, struct thread *thread, uint32_t
     reopen_event(out);
     put_members(thread, "result", false, &thread->held);
     if (self->has_values && event->kind == LODE_EVENT_LEAVE && event->flags & LODE_EVENT_FAILED)
-        lode_chrome_put_text(&thread->held, ",\"error\":true");
+        json_text(&thread->held, ",\"error\":true");
     end_event(&thread->held, mark, out);
     return LODE_OK;
 }
@@ -330,10 +297,10 @@ static void begin_instant(const struct chrome *self, struct thread *thread, cons
                           struct lode_wire *out)
 {
     begin_event(self, thread, ",\n{\"ph\":\"i\",\"s\":\"t\"", time, out);
-    lode_chrome_put_text(out, ",\"name\":");
+    json_text(out, ",\"name\":");
     thread->text.count = 0;
     lode_wire_clean(&thread->text, name, strlen(name));
-    lode_chrome_put_string(out, (const char *)thread->text.bytes, thread->text.count);
+    json_clean_string(out, (const char *)thread->text.bytes, thread->text.count);
 }
 
 /* Numbers are counters of the process. */
@@ -342,10 +309,10 @@ static void put_counters(const struct chrome *self, struct thread *thread, const
 {
     size_t mark = thread->held.count;
     begin_event(self, thread, ",\n{\"ph\":\"C\"", time, out);
-    lode_chrome_put_text(out, ",\"name\":");
+    json_text(out, ",\"name\":");
     thread->text.count = 0;
     lode_wire_clean(&thread->text, name, strlen(name));
-    lode_chrome_put_string(out, (const char *)thread->text.bytes, thread->text.count);
+    json_clean_string(out, (const char *)thread->text.bytes, thread->text.count);
     put_members(thread, "value", true, &thread->held);
     end_event(&thread->held, mark, out);
 }
@@ -362,10 +329,10 @@ static void put_exception(struct thread *thread, struct lode_wire *out)
         for (size_t i = 0; i < thrown.frame_count; i++) {
             thread->text.count = 0;
             lode_wire_frame(&thread->text, &thread->arguments, thrown.frame + 4 * i);
-            lode_chrome_put_text(out, i ? "," : "[");
-            lode_chrome_put_string(out, (const char *)thread->text.bytes, thread->text.count);
+            json_text(out, i ? "," : "[");
+            json_clean_string(out, (const char *)thread->text.bytes, thread->text.count);
         }
-        lode_chrome_put_text(out, "]");
+        json_text(out, "]");
     }
 }
 
@@ -402,7 +369,7 @@ static lode_status put_happening(struct chrome *self, struct thread *thread, uin
     size_t mark = thread->held.count;
     bool is_exception = kind == LODE_INSTANT_EXCEPTION;
     begin_instant(self, thread, is_exception ? "exception" : name, event->time, out);
-    lode_chrome_put_text(out, is_exception ? ",\"cat\":\"error\"" : ",\"cat\":\"event\"");
+    json_text(out, is_exception ? ",\"cat\":\"error\"" : ",\"cat\":\"event\"");
     if (is_exception) {
         put_exception(thread, &thread->held);
     } else {
@@ -419,9 +386,9 @@ static void put_loss(const struct chrome *self, struct thread *thread, const lod
 {
     size_t mark = thread->held.count;
     begin_instant(self, thread, "records lost", event->time, out);
-    lode_chrome_put_text(out, ",\"cat\":\"event\"");
+    json_text(out, ",\"cat\":\"event\"");
     if (event->id > 0)
-        lode_chrome_put_number(&thread->held, ",\"records\":%" PRIu64, event->id);
+        json_format(&thread->held, ",\"records\":%" PRIu64, event->id);
     end_event(&thread->held, mark, out);
 }
 

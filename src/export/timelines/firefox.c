@@ -53,7 +53,6 @@ struct worker {
 struct firefox {
     struct lode_export *job;
     struct lode_tracks *tracks;
-    struct lode_progress progress;
     uint64_t base; /* the time that is 0 */
     bool has_values;
     struct lode_wire out;
@@ -380,13 +379,6 @@ static lode_status write(void *user, const void *bytes, size_t size, lode_error 
     return LODE_OK;
 }
 
-static lode_status progress(void *user, uint64_t done, uint64_t total, lode_error *error)
-{
-    struct firefox *self = user;
-    (void)total;
-    return lode_progress_add(&self->progress, done - self->progress.done, error);
-}
-
 static void put_meta(struct firefox *self)
 {
     struct lode_wire *out = &self->out;
@@ -418,8 +410,7 @@ static lode_status write_all(struct firefox *self, lode_error *error)
                                    .take = take,
                                    .end = end,
                                    .close = close,
-                                   .write = write,
-                                   .progress = progress};
+                                   .write = write};
     struct lode_tracks_counts counts;
     uint64_t last;
     lode_tracks_bounds(self->tracks, &self->base, &last);
@@ -449,10 +440,8 @@ static lode_status run(struct lode_export *job, lode_error *error)
     lode_firefox_tables_init(&self.tables);
     lode_array_init(&self.open, sizeof(uint32_t), UINT32_MAX);
     lode_status status = lode_tracks_open(&self.tracks, job, error);
-    if (status == LODE_OK) {
-        self.progress = lode_export_progress(job, "writing", lode_tracks_bytes(self.tracks));
+    if (status == LODE_OK)
         status = write_all(&self, error);
-    }
     free_all(&self);
     return status;
 }

@@ -244,7 +244,6 @@ static lode_status run(struct lode_export *job, lode_error *error)
         lode_strings_init(&self.texts[i]);
     lode_status status = lode_tracks_open(&self.tracks, job, error);
     if (status == LODE_OK) {
-        self.progress = lode_export_progress(job, "writing", lode_tracks_bytes(self.tracks));
         self.locations = calloc((size_t)lode_tracks_line_count(self.tracks) + 1, sizeof *self.locations);
         status = self.locations ? write_archive(&self, error) : lode_fail_memory(error);
     }

@@ -42,7 +42,6 @@ struct otf2_location {
 struct otf2 {
     struct lode_export *job;
     struct lode_tracks *tracks;
-    struct lode_progress progress;
     OTF2_Archive *archive;
     struct otf2_location *locations; /* by line */
     bool has_requests, has_values;

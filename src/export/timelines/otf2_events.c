@@ -482,13 +482,6 @@ static void close(void *user, void *state)
     free(location->arguments.items);
 }
 
-static lode_status progress(void *user, uint64_t done, uint64_t total, lode_error *error)
-{
-    struct otf2 *self = user;
-    (void)total;
-    return lode_progress_add(&self->progress, done - self->progress.done, error);
-}
-
 lode_status lode_otf2_write_events(struct otf2 *self, lode_error *error)
 {
     struct lode_encoder encoder = {.alternates = true,
@@ -497,8 +490,7 @@ lode_status lode_otf2_write_events(struct otf2 *self, lode_error *error)
                                    .begin = begin,
                                    .take = take,
                                    .end = end,
-                                   .close = close,
-                                   .progress = progress};
+                                   .close = close};
     struct lode_tracks_counts counts;
     LODE_TRY(lode_tracks_run(self->tracks, &encoder, &counts, error));
     return lode_tracks_report(self->job, &counts, error);

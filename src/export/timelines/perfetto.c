@@ -6,7 +6,6 @@
 #include "export/timelines/perfetto.h"
 
 #include "base/error.h"
-#include "base/text/count.h"
 #include "export/formats.h"
 #include <inttypes.h>
 
@@ -77,8 +76,7 @@ static lode_status write_head(struct perfetto *self, lode_error *error)
         put_process(lode_tracks_process(self->tracks, i), i + UINT64_C(1), begin, &out);
     for (uint32_t i = 0; i < lode_tracks_line_count(self->tracks); i++)
         put_thread(self, lode_tracks_line(self->tracks, i), begin, &out);
-    lode_status status = out.failed ? lode_fail_memory(error)
-                                    : lode_export_write(self->job->file, out.bytes, out.count, error);
+    lode_status status = lode_wire_flush(&out, self->job->file, 1, error);
     wire_free(&out);
     return status;
 }
@@ -91,10 +89,7 @@ static lode_status write_all(struct perfetto *self, lode_error *error)
                               "ui.perfetto.dev without trace_processor_shell", error));
     LODE_TRY(write_head(self, error));
     LODE_TRY(lode_perfetto_write_events(self, &counts, error));
-    if (self->cut > 0)
-        LODE_TRY(lode_export_lost(self->job, "depth", error,
-                                  "%s left out below %d levels: Perfetto keeps no more",
-                                  LODE_COUNTED(self->cut, "call was", "calls were"), LEVELS_MAX));
+    LODE_TRY(lode_tracks_report_cut(self->job, self->cut, LEVELS_MAX, "Perfetto keeps no more", error));
     return lode_tracks_report(self->job, &counts, error);
 }
 
@@ -105,10 +100,8 @@ static lode_status run(struct lode_export *job, lode_error *error)
                             .has_values = job->recording && !job->options->no_arguments,
                             .has_samples = job->db && job->options->samples};
     lode_status status = lode_tracks_open(&self.tracks, job, error);
-    if (status == LODE_OK) {
-        self.progress = lode_export_progress(job, "writing", lode_tracks_bytes(self.tracks));
+    if (status == LODE_OK)
         status = write_all(&self, error);
-    }
     lode_tracks_close(self.tracks);
     return status;
 }

@@ -125,7 +125,6 @@ struct sequence {
 struct perfetto {
     struct lode_export *job;
     struct lode_tracks *tracks;
-    struct lode_progress progress;
     bool has_requests, has_values, has_samples;
     uint64_t process_count;
     atomic_uint_fast64_t cut;

@@ -405,19 +405,6 @@ static void close(void *user, void *state)
     free(sequence->arguments.items);
 }
 
-static lode_status write(void *user, const void *bytes, size_t size, lode_error *error)
-{
-    struct perfetto *self = user;
-    return lode_export_write(self->job->file, bytes, size, error);
-}
-
-static lode_status progress(void *user, uint64_t done, uint64_t total, lode_error *error)
-{
-    struct perfetto *self = user;
-    (void)total;
-    return lode_progress_add(&self->progress, done - self->progress.done, error);
-}
-
 lode_status lode_perfetto_write_events(struct perfetto *self, struct lode_tracks_counts *counts,
                                        lode_error *error)
 {
@@ -428,8 +415,6 @@ lode_status lode_perfetto_write_events(struct perfetto *self, struct lode_tracks
                                    .begin = begin,
                                    .take = take,
                                    .end = end,
-                                   .close = close,
-                                   .write = write,
-                                   .progress = progress};
+                                   .close = close};
     return lode_tracks_run(self->tracks, &encoder, counts, error);
 }

@@ -34,7 +34,6 @@ struct speedscope {
     struct lode_tracks *tracks; /* NULL: no timeline */
     bool has_stacks;
     struct lode_stacks stacks;
-    struct lode_progress progress;
     struct lode_wire out;
     uint64_t base, end;   /* of all threads */
     uint64_t profiles;    /* that were begun */
@@ -245,19 +244,6 @@ static void close(void *user, void *state)
     open_calls_free(&thread->open);
 }
 
-static lode_status write(void *user, const void *bytes, size_t size, lode_error *error)
-{
-    struct speedscope *self = user;
-    return lode_export_write(self->job->file, bytes, size, error);
-}
-
-static lode_status progress(void *user, uint64_t done, uint64_t total, lode_error *error)
-{
-    struct speedscope *self = user;
-    (void)total;
-    return lode_progress_add(&self->progress, done - self->progress.done, error);
-}
-
 static lode_status write_timeline(struct speedscope *self, lode_error *error)
 {
     struct lode_encoder encoder = {.state_size = sizeof(struct thread),
@@ -265,17 +251,13 @@ static lode_status write_timeline(struct speedscope *self, lode_error *error)
                                    .begin = begin,
                                    .take = take,
                                    .end = end,
-                                   .close = close,
-                                   .write = write,
-                                   .progress = progress};
+                                   .close = close};
     struct lode_tracks_counts counts;
     LODE_TRY(lode_tracks_warn(self->tracks, self->job, EVENT_SIZE, SIZE_MAX_IN_BROWSER, "speedscope", error));
-    self->progress = lode_export_progress(self->job, "finding functions", lode_tracks_bytes(self->tracks));
-    LODE_TRY(lode_tracks_find_frames(self->tracks, &self->progress, error));
+    LODE_TRY(lode_tracks_find_frames(self->tracks, error));
     if (self->has_stacks)
         self->first_frame = lode_export_frames_count(&self->stacks.frames);
     LODE_TRY(lode_wire_flush(&self->out, self->job->file, 1, error));
-    self->progress = lode_export_progress(self->job, "writing", lode_tracks_bytes(self->tracks));
     LODE_TRY(lode_tracks_run(self->tracks, &encoder, &counts, error));
     self->profiles += lode_tracks_line_count(self->tracks);
     return lode_tracks_report(self->job, &counts, error);
@@ -363,10 +345,8 @@ static lode_status write_all(struct speedscope *self, lode_error *error)
 
 static lode_status report(struct speedscope *self, lode_error *error)
 {
-    if (self->calls_cut > 0)
-        LODE_TRY(lode_export_lost(self->job, "depth", error,
-                                  "%s left out below %d levels: speedscope bears no more",
-                                  LODE_COUNTED(self->calls_cut, "call was", "calls were"), LEVELS_MAX));
+    LODE_TRY(
+        lode_tracks_report_cut(self->job, self->calls_cut, LEVELS_MAX, "speedscope bears no more", error));
     if (self->stacks_cut > 0)
         LODE_TRY(lode_export_lost(self->job, "depth", error, "%s cut at %d levels: speedscope bears no more",
                                   LODE_COUNTED(self->stacks_cut, "stack was", "stacks were"), LEVELS_MAX));

@@ -54,6 +54,7 @@ lode_status lode_tracks_open(struct lode_tracks **out, const struct lode_export 
     struct lode_tracks *self = calloc(1, sizeof *self);
     *out = self;
     LODE_TRY_ALLOC(self, error);
+    self->job = job;
     pthread_mutex_init(&self->lock, NULL);
     lode_arena_init(&self->arena, SIZE_MAX);
     lode_array_init(&self->names, sizeof(const struct lode_frame_name *), SIZE_MAX);
@@ -112,11 +113,6 @@ void lode_tracks_bounds(const struct lode_tracks *self, uint64_t *begin, uint64_
 int64_t lode_tracks_utc_offset(const struct lode_tracks *self)
 {
     return self->options.recording ? lode_recording_utc_offset(self->options.recording) : 0;
-}
-
-uint64_t lode_tracks_bytes(const struct lode_tracks *self)
-{
-    return self->bytes;
 }
 
 uint64_t lode_tracks_estimate(const struct lode_tracks *self)
@@ -197,6 +193,15 @@ lode_status lode_tracks_report(struct lode_export *job, const struct lode_tracks
         LODE_TRY(lode_export_lost(job, "moved", error, "%s moved forward: their times go back",
                                   LODE_COUNTED(counts->moved, "sample was", "samples were")));
     return LODE_OK;
+}
+
+lode_status lode_tracks_report_cut(struct lode_export *job, uint64_t calls, unsigned levels,
+                                   const char *reason, lode_error *error)
+{
+    if (calls == 0)
+        return LODE_OK;
+    return lode_export_lost(job, "depth", error, "%s left out below %u levels: %s",
+                            LODE_COUNTED(calls, "call was", "calls were"), levels, reason);
 }
 
 lode_status lode_tracks_warn(const struct lode_tracks *self, struct lode_export *job, unsigned size,

@@ -14,7 +14,6 @@
 #include <lode/trace.h>
 
 struct lode_export;
-struct lode_progress;
 
 /* A process. Numbers are positive, and unique among processes. */
 struct lode_tracks_process {
@@ -58,8 +57,6 @@ const struct lode_tracks_process *lode_tracks_process(const struct lode_tracks *
 void lode_tracks_bounds(const struct lode_tracks *tracks, uint64_t *begin, uint64_t *end);
 /* Nanoseconds to add to a time to get one since the epoch; 0 if that is not known. */
 int64_t lode_tracks_utc_offset(const struct lode_tracks *tracks);
-/* Bytes of all lines in the store: the total of progress. */
-uint64_t lode_tracks_bytes(const struct lode_tracks *tracks);
 /* About how many events are in the time window, for estimates of sizes. */
 uint64_t lode_tracks_estimate(const struct lode_tracks *tracks);
 
@@ -79,10 +76,8 @@ const struct lode_frame_name *lode_tracks_name(struct lode_tracks *tracks, const
 /*
  * Reads everything to find the frames that occur, in an order that depends on their contents only.
  * For formats that need a table of all frames. Then lode_tracks_rank is the position of each.
- * `progress` counts bytes of the store, and cancels.
  */
-lode_status lode_tracks_find_frames(struct lode_tracks *tracks, struct lode_progress *progress,
-                                    lode_error *error);
+lode_status lode_tracks_find_frames(struct lode_tracks *tracks, lode_error *error);
 uint32_t lode_tracks_frame_count(const struct lode_tracks *tracks);
 const lode_function *lode_tracks_frame(const struct lode_tracks *tracks, uint32_t rank);
 uint32_t lode_tracks_rank(const struct lode_tracks *tracks, const lode_function *frame);
@@ -122,10 +117,9 @@ struct lode_encoder {
     lode_status (*end)(void *user, void *state, const struct lode_line *line, struct lode_wire *out,
                        lode_error *error);
     void (*close)(void *user, void *state);
-    /* Takes the bytes, in order, never concurrently. */
+    /* Takes the bytes, in order, never concurrently. NULL: they go to the file of the export. */
     lode_status (*write)(void *user, const void *bytes, size_t size, lode_error *error);
-    /* Progress in bytes of the store; may be NULL. Never concurrent. */
-    lode_status (*progress)(void *user, uint64_t done, uint64_t total, lode_error *error);
+    const char *phase; /* of progress, in bytes of the store; NULL: "writing" */
 };
 
 /* What was read. */
@@ -136,13 +130,16 @@ struct lode_tracks_counts {
     uint64_t moved;         /* samples whose times go back: they were moved */
 };
 
-/* Encodes all lines. LODE_ABSENT if nothing is in the time window. */
+/* Encodes all lines, with progress. LODE_ABSENT if nothing is in the time window. */
 lode_status lode_tracks_run(struct lode_tracks *tracks, const struct lode_encoder *encoder,
                             struct lode_tracks_counts *counts, lode_error *error);
 
 /* Counts what was repaired, and reports what was moved or not listed. */
 lode_status lode_tracks_report(struct lode_export *job, const struct lode_tracks_counts *counts,
                                lode_error *error);
+/* Reports calls that were left out below the deepest level that the viewer has room for. */
+lode_status lode_tracks_report_cut(struct lode_export *job, uint64_t calls, unsigned levels,
+                                   const char *reason, lode_error *error);
 /*
  * Warns before writing if the file will be too large for its viewer: `size` is that of an event,
  * `limit` in bytes.

@@ -21,6 +21,7 @@ struct lode_track_stack {
 };
 
 struct lode_tracks {
+    const struct lode_export *job;
     struct {
         const lode_database *db; /* or NULL: then it is */
         const lode_recording *recording;

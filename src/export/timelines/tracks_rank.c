@@ -2,7 +2,6 @@
 /* All frames of a timeline in one order, for formats that have a table of them. */
 #include "analysis/calls/calls.h"
 #include "base/error.h"
-#include "base/progress.h"
 #include "export/timelines/tracks_parts.h"
 #include <lode/private/call_events.h>
 #include <stdlib.h>
@@ -15,8 +14,6 @@ struct seen {
 };
 
 struct search {
-    struct lode_tracks *tracks;
-    struct lode_progress *progress;
     struct seen all;
     bool failed;
 };
@@ -70,23 +67,15 @@ static lode_status rank_them(struct lode_tracks *self, const struct seen *all, l
     return LODE_OK;
 }
 
-static lode_status advance(void *user, uint64_t done, uint64_t total, lode_error *error)
+lode_status lode_tracks_find_frames(struct lode_tracks *self, lode_error *error)
 {
-    const struct search *search = user;
-    (void)total;
-    return lode_progress_add(search->progress, done - search->progress->done, error);
-}
-
-lode_status lode_tracks_find_frames(struct lode_tracks *self, struct lode_progress *progress,
-                                    lode_error *error)
-{
-    struct search search = {.tracks = self, .progress = progress};
+    struct search search = {0};
     struct lode_encoder encoder = {.alternates = true,
                                    .state_size = sizeof(struct seen),
                                    .user = &search,
                                    .take = take,
                                    .close = merge,
-                                   .progress = advance};
+                                   .phase = "finding functions"};
     struct lode_tracks_counts counts;
     lode_status status = lode_tracks_run(self, &encoder, &counts, error);
     if (status == LODE_OK && search.failed)

@@ -9,6 +9,7 @@
 #include "analysis/calls/slice.h"
 #include "base/error.h"
 #include "base/pool.h"
+#include "export/export.h"
 #include "export/timelines/tracks_parts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ struct run {
     struct lane *lanes;
     uint32_t lane_count;
     uint32_t next, written; /* lines that were given to lanes; that are complete */
-    uint64_t done;          /* progress */
+    struct lode_progress progress;
     struct lode_tracks_counts counts;
 };
 
@@ -300,23 +301,29 @@ static void add_counts(struct lode_tracks_counts *sum, const struct lode_tracks_
     sum->moved += more->moved;
 }
 
+static lode_status put_bytes(const struct run *run, const struct lode_wire *out, lode_error *error)
+{
+    const struct lode_encoder *encoder = run->encoder;
+    if (encoder->write)
+        return encoder->write(encoder->user, out->bytes, out->count, error);
+    return lode_export_write(run->tracks->job->file, out->bytes, out->count, error);
+}
+
 static lode_status finish(void *context, uint64_t item, lode_error *error)
 {
     struct run *run = context;
     const struct lode_encoder *encoder = run->encoder;
     struct lane *lane = &run->lanes[item % run->lane_count];
-    if (lane->progress > 0 && encoder->progress) {
-        run->done += lane->progress;
-        LODE_TRY(encoder->progress(encoder->user, run->done, run->tracks->bytes, error));
-    }
+    if (lane->progress > 0)
+        LODE_TRY(lode_progress_add(&run->progress, lane->progress, error));
     lane->progress = 0;
     add_counts(&run->counts, &lane->counts);
     lane->counts = (struct lode_tracks_counts){0};
     bool is_its_turn = lane->line && (encoder->alternates || lane->line->index == run->written);
     if (!is_its_turn)
         return LODE_OK;
-    if (lane->out.count > 0 && encoder->write)
-        LODE_TRY(encoder->write(encoder->user, lane->out.bytes, lane->out.count, error));
+    if (lane->out.count > 0)
+        LODE_TRY(put_bytes(run, &lane->out, error));
     lane->out.count = 0;
     if (!lane->done)
         return LODE_OK;
@@ -364,7 +371,10 @@ static void close_lanes(struct run *run)
 lode_status lode_tracks_run(struct lode_tracks *tracks, const struct lode_encoder *encoder,
                             struct lode_tracks_counts *counts, lode_error *error)
 {
-    struct run run = {.tracks = tracks, .encoder = encoder};
+    const char *phase = encoder->phase ? encoder->phase : "writing";
+    struct run run = {.tracks = tracks,
+                      .encoder = encoder,
+                      .progress = lode_export_progress(tracks->job, phase, tracks->bytes)};
     *counts = (struct lode_tracks_counts){0};
     if (tracks->line_count == 0)
         return LODE_OK;
