@@ -9,6 +9,7 @@
 #include "format/folded/rules.h"
 #include "model/database/database.h"
 #include "model/finding.h"
+#include "model/import/store.h"
 
 #define FORMAT_NAME "folded stacks"
 
@@ -266,9 +267,10 @@ static lode_status finish(struct folded_reader *reader, lode_check_level level, 
 }
 
 /* LODE_END: after a finding that leaves nothing to read. */
-static lode_status read_stacks(struct folded_reader *reader, const struct lode_folder *folder,
-                               lode_check_level level, lode_database **out)
+static lode_status read_stacks(void *state, const struct lode_folder *folder, lode_check_level level,
+                               lode_database **out)
 {
+    struct folded_reader *reader = state;
     static const uint8_t mark[] = {0xef, 0xbb, 0xbf};
     lode_error *error = reader->report->error;
     reader->file = lode_folder_only(folder);
@@ -292,8 +294,9 @@ static lode_status read_stacks(struct folded_reader *reader, const struct lode_f
     return finish(reader, level, out);
 }
 
-static bool open_reader(struct folded_reader *reader, struct lode_report *report)
+static bool open_reader(void *state, struct lode_report *report)
 {
+    struct folded_reader *reader = state;
     *reader = (struct folded_reader){.report = report};
     lode_map_init(&reader->frames);
     bool done = lode_import_open(&reader->import);
@@ -301,61 +304,40 @@ static bool open_reader(struct folded_reader *reader, struct lode_report *report
     return done;
 }
 
-static void close_reader(struct folded_reader *reader)
+static void close_reader(void *state)
 {
+    struct folded_reader *reader = state;
     lode_map_free(&reader->frames);
     lode_import_close(&reader->import);
     lode_blob_free(&reader->unpacked);
     lode_input_close(&reader->source);
 }
 
-static lode_status open_stacks(lode_database **out, const struct lode_folder *folder, lode_error *error)
+static uint64_t count_samples(const void *state)
 {
-    struct folded_reader reader;
-    struct lode_report report;
-    lode_database *db = NULL;
-    lode_status status = lode_report_read(&report, lode_folded_rules, FOLDED_RULES, error);
-    if (!open_reader(&reader, &report))
-        status = lode_fail_memory(error);
-    if (status == LODE_OK)
-        status = read_stacks(&reader, folder, LODE_CHECK_FULL, &db);
-    if (status == LODE_OK)
-        status = lode_database_keep_findings(db, &report, error);
-    close_reader(&reader);
-    lode_report_close(&report);
-    if (status != LODE_OK)
-        lode_database_close(db);
-    else
-        *out = db;
-    return status;
+    const struct folded_reader *reader = state;
+    return reader->stacks;
 }
 
-static lode_status check_with(struct lode_report *report, const struct lode_folder *folder,
-                              lode_check_level level, lode_error *error)
+static const struct lode_import_form form = {
+    .rules = lode_folded_rules,
+    .rule_count = FOLDED_RULES,
+    .reader_size = sizeof(struct folded_reader),
+    .open = open_reader,
+    .read = read_stacks,
+    .samples = count_samples,
+    .close = close_reader,
+};
+
+static lode_status open_stacks(lode_database **out, const struct lode_folder *folder, lode_error *error)
 {
-    struct folded_reader reader;
-    lode_database *db = NULL;
-    lode_status status = open_reader(&reader, report) ? LODE_OK : lode_fail_memory(error);
-    if (status == LODE_OK)
-        status = read_stacks(&reader, folder, level, &db);
-    lode_import_count(db, &report->result);
-    report->result.samples = reader.stacks;
-    lode_database_close(db);
-    close_reader(&reader);
-    return status == LODE_END ? LODE_OK : status;
+    return lode_import_open_store(out, folder, &form, error);
 }
 
 static lode_status check(const struct lode_folder *folder, const lode_check_options *options,
                          lode_check_result *result, lode_error *error)
 {
-    struct lode_report report;
-    lode_status status = lode_report_open(&report, lode_folded_rules, FOLDED_RULES, options->limit_per_rule,
-                                          options->on_finding, options->user, error);
-    if (status == LODE_OK)
-        status = check_with(&report, folder, options->level, error);
-    *result = report.result;
-    lode_report_close(&report);
-    return status;
+    return lode_import_check_store(folder, options, result, &form, error);
 }
 
 const struct lode_format lode_format_folded = {

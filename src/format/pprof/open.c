@@ -5,14 +5,15 @@
 #include "base/text/count.h"
 #include "format/pprof/probe.h"
 #include "format/pprof/read.h"
-#include "model/database/database.h"
+#include "model/import/store.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
 #define FORMAT_NAME "pprof"
 
-static bool open_reader(struct pprof_reader *reader, struct lode_report *report)
+static bool open_reader(void *state, struct lode_report *report)
 {
+    struct pprof_reader *reader = state;
     *reader = (struct pprof_reader){.report = report};
     lode_map_init(&reader->names);
     lode_map_init(&reader->carried_names);
@@ -35,8 +36,9 @@ static bool open_reader(struct pprof_reader *reader, struct lode_report *report)
     return lode_import_open(&reader->import);
 }
 
-static void close_reader(struct pprof_reader *reader)
+static void close_reader(void *state)
 {
+    struct pprof_reader *reader = state;
     struct lode_array *arrays[] = {
         &reader->types,  &reader->comments, &reader->mappings, &reader->functions, &reader->locations,
         &reader->frames, &reader->lines,    &reader->stack,    &reader->path,      &reader->label_counts};
@@ -75,9 +77,10 @@ static lode_status finish(struct pprof_reader *reader, lode_check_level level, l
 }
 
 /* LODE_END: after a finding that leaves nothing to read. */
-static lode_status read_profile(struct pprof_reader *reader, const struct lode_folder *folder,
-                                lode_check_level level, lode_database **out)
+static lode_status read_profile(void *state, const struct lode_folder *folder, lode_check_level level,
+                                lode_database **out)
 {
+    struct pprof_reader *reader = state;
     LODE_TRY(lode_pprof_unpack(reader, folder));
     if (level < LODE_CHECK_STRUCTURE)
         return LODE_END;
@@ -89,53 +92,31 @@ static lode_status read_profile(struct pprof_reader *reader, const struct lode_f
     return finish(reader, level, out);
 }
 
-static lode_status open_profile(lode_database **out, const struct lode_folder *folder, lode_error *error)
+static uint64_t count_samples(const void *state)
 {
-    struct pprof_reader reader;
-    struct lode_report report;
-    lode_database *db = NULL;
-    lode_status status = lode_report_read(&report, lode_pprof_rules, PPROF_RULE_COUNT, error);
-    if (!open_reader(&reader, &report))
-        status = lode_fail_memory(error);
-    if (status == LODE_OK)
-        status = read_profile(&reader, folder, LODE_CHECK_FULL, &db);
-    if (status == LODE_OK)
-        status = lode_database_keep_findings(db, &report, error);
-    close_reader(&reader);
-    lode_report_close(&report);
-    if (status != LODE_OK)
-        lode_database_close(db);
-    else
-        *out = db;
-    return status;
+    const struct pprof_reader *reader = state;
+    return reader->samples;
 }
 
-static lode_status check_with(struct lode_report *report, const struct lode_folder *folder,
-                              lode_check_level level, lode_error *error)
+static const struct lode_import_form form = {
+    .rules = lode_pprof_rules,
+    .rule_count = PPROF_RULE_COUNT,
+    .reader_size = sizeof(struct pprof_reader),
+    .open = open_reader,
+    .read = read_profile,
+    .samples = count_samples,
+    .close = close_reader,
+};
+
+static lode_status open_profile(lode_database **out, const struct lode_folder *folder, lode_error *error)
 {
-    struct pprof_reader reader;
-    lode_database *db = NULL;
-    lode_status status = open_reader(&reader, report) ? LODE_OK : lode_fail_memory(error);
-    if (status == LODE_OK)
-        status = read_profile(&reader, folder, level, &db);
-    lode_import_count(db, &report->result);
-    report->result.samples = reader.samples;
-    lode_database_close(db);
-    close_reader(&reader);
-    return status == LODE_END ? LODE_OK : status;
+    return lode_import_open_store(out, folder, &form, error);
 }
 
 static lode_status check(const struct lode_folder *folder, const lode_check_options *options,
                          lode_check_result *result, lode_error *error)
 {
-    struct lode_report report;
-    lode_status status = lode_report_open(&report, lode_pprof_rules, PPROF_RULE_COUNT,
-                                          options->limit_per_rule, options->on_finding, options->user, error);
-    if (status == LODE_OK)
-        status = check_with(&report, folder, options->level, error);
-    *result = report.result;
-    lode_report_close(&report);
-    return status;
+    return lode_import_check_store(folder, options, result, &form, error);
 }
 
 const struct lode_format lode_format_pprof = {
