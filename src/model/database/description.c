@@ -321,24 +321,31 @@ static lode_status check_context(const struct lode_description *self, const lode
     return LODE_OK;
 }
 
+bool lode_description_frame(struct lode_strings *names, const lode_writer_context *context,
+                            struct lode_frame *frame)
+{
+    bool is_entry = context->parent == LODE_NONE;
+    *frame = (struct lode_frame){.function = context->function,
+                                 .file = context->file,
+                                 .module = context->module,
+                                 .line = context->file == LODE_NONE ? 0 : context->line,
+                                 .offset = context->module == LODE_NONE ? 0 : context->offset,
+                                 .entry = (uint16_t)context->entry,
+                                 .propagation = (uint16_t)context->propagation,
+                                 .kind = is_entry ? LODE_LEXICAL_ENTRY : (uint16_t)context->lexical,
+                                 .relation = (uint16_t)context->relation};
+    const char *name = context->entry_name ? context->entry_name : "";
+    return !is_entry || lode_strings_put(names, name, &frame->function);
+}
+
 lode_status lode_description_add_context(struct lode_description *self, const lode_writer_context *context,
                                          uint32_t *out, lode_error *error)
 {
     LODE_TRY(check_context(self, context, error));
-    bool is_entry = context->parent == LODE_NONE;
-    const char *name = context->entry_name ? context->entry_name : "";
-    struct lode_frame frame = {.function = context->function,
-                               .file = context->file,
-                               .module = context->module,
-                               .line = context->file == LODE_NONE ? 0 : context->line,
-                               .offset = context->module == LODE_NONE ? 0 : context->offset,
-                               .entry = (uint16_t)context->entry,
-                               .propagation = (uint16_t)context->propagation,
-                               .kind = is_entry ? LODE_LEXICAL_ENTRY : (uint16_t)context->lexical,
-                               .relation = (uint16_t)context->relation};
-    LODE_TRY_ALLOC(!is_entry || lode_strings_put(&self->entry_names, name, &frame.function), error);
+    struct lode_frame frame;
+    LODE_TRY_ALLOC(lode_description_frame(&self->entry_names, context, &frame), error);
     LODE_TRY(push_context(self, POSITION(context->parent), &frame, out, error));
-    self->entries += is_entry;
+    self->entries += context->parent == LODE_NONE;
     return LODE_OK;
 }
 

@@ -315,19 +315,8 @@ static lode_writer_context context_of(const struct names *self, const lode_conte
 static lode_status key_of(struct names *self, const lode_writer_context *context, struct context_key *key,
                           lode_error *error)
 {
-    bool is_entry = context->parent == LODE_NONE;
-    const char *name = context->entry_name ? context->entry_name : "";
     *key = (struct context_key){.parent = context->parent};
-    key->frame = (struct lode_frame){.function = context->function,
-                                     .file = context->file,
-                                     .module = context->module,
-                                     .line = context->file == LODE_NONE ? 0 : context->line,
-                                     .offset = context->module == LODE_NONE ? 0 : context->offset,
-                                     .entry = (uint16_t)context->entry,
-                                     .propagation = (uint16_t)context->propagation,
-                                     .kind = is_entry ? LODE_LEXICAL_ENTRY : (uint16_t)context->lexical,
-                                     .relation = (uint16_t)context->relation};
-    LODE_TRY_ALLOC(!is_entry || lode_strings_put(&self->strings, name, &key->frame.function), error);
+    LODE_TRY_ALLOC(lode_description_frame(&self->strings, context, &key->frame), error);
     return LODE_OK;
 }
 
