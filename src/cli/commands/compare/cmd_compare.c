@@ -2,6 +2,7 @@
 #include "alloc.h"
 #include "command.h"
 #include "commands/compare/compare.h"
+#include "commands/shared/group_choices.h"
 #include "options/filter.h"
 #include "output/report.h"
 #include "text/label.h"
@@ -11,9 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const by_choices[] = {"function", "line", "loop", "module", "file", NULL};
-static const lode_group_by by_values[] = {LODE_BY_FUNCTION, LODE_BY_LINE, LODE_BY_LOOP, LODE_BY_MODULE,
-                                          LODE_BY_FILE};
+static const char *const by_choices[] = {GROUPS_OF_CODE(GROUP_CHOICE) NULL};
+static const lode_group_by by_values[] = {GROUPS_OF_CODE(GROUP_VALUE)};
 static const char *const scaling_choices[] = {"strong", "weak", NULL};
 static const char *const sort_choices[] = {"difference", "ratio", "base", "new", "name", NULL};
 

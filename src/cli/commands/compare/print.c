@@ -333,9 +333,8 @@ static void set_columns(out_column columns[COLUMN_COUNT], const out *o, const co
         has_note |= (table->rows[i].row->marks & (LODE_MOVED | LODE_PERHAPS_RENAMED)) != 0;
     }
 
-    static const char *const titles[] = {"Function", "Line", "Loop", "Module", "File"};
     memcpy(columns, all_columns, sizeof all_columns);
-    columns[COLUMN_NAME].title = job->by == LODE_BY_SYMBOL ? titles[0] : titles[job->by];
+    columns[COLUMN_NAME].title = title_of_hotspots(job->by);
     if (!has_mark)
         columns[COLUMN_MARK].visibility = OUT_NEVER;
     if (out_format_of(o) == OUT_MARKDOWN && has_note)

@@ -10,9 +10,13 @@
 #define LIMIT_MAX 1000
 
 /* In the order of lode_found_kind. */
-static const char *const kind_names[] = {"function", "file", "module", "metric", "profile"};
-static const char *const count_keys[] = {"function_count", "file_count", "module_count", "metric_count",
-                                         "profile_count"};
+static const struct found_kind {
+    const char *name, *count_key;
+} kinds[] = {{"function", "function_count"},
+             {"file", "file_count"},
+             {"module", "module_count"},
+             {"metric", "metric_count"},
+             {"profile", "profile_count"}};
 
 /* In the order of lode_match. */
 static const char *const match_names[] = {"none", "pattern", "part", "part", "whole", "whole", "whole"};
@@ -46,7 +50,7 @@ static void print_row(out *o, const session *s, const lode_found_row *row, label
     const lode_function *function =
         row->kind == LODE_FOUND_FUNCTION ? lode_database_function(s->db, row->index) : NULL;
     uint32_t line = function ? lode_function_line(function) : 0;
-    OUT_ROW(o, STYLE_PLAIN, kind_names[row->kind], row->index, match_names[row->how],
+    OUT_ROW(o, STYLE_PLAIN, kinds[row->kind].name, row->index, match_names[row->how],
             name_of(l, s, row, names_of_databases(s->shared->names)),
             function ? path_of_module(lode_function_module(function)) : NULL,
             function ? path_of_file(lode_function_file(function)) : NULL, out_u64_if(line > 0, line));
@@ -60,7 +64,7 @@ static void print_found(out *o, const session *s, const lode_found *found, const
     out_begin(o, SCHEMA_SEARCH_DATABASE, s->path);
     OUT_FIELDS(o, "text", text);
     for (int kind = 0; kind < LODE_FOUND_KINDS; kind++) {
-        OUT_FIELDS(o, count_keys[kind], lode_found_count(found, (lode_found_kind)kind));
+        OUT_FIELDS(o, kinds[kind].count_key, lode_found_count(found, (lode_found_kind)kind));
         count += lode_found_count(found, (lode_found_kind)kind);
         listed += lode_found_listed(found, (lode_found_kind)kind);
     }

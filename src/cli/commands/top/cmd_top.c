@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
 #include "commands/shared/costs.h"
+#include "commands/shared/group_choices.h"
 #include "commands/shared/groups.h"
 #include "commands/shared/recording.h"
 #include "commands/top/metrics.h"
@@ -19,10 +20,32 @@ typedef struct top_options {
     const char *list;
 } top_options;
 
-static const char *const by_choices[] = {"function", "line",   "loop", "module",
-                                         "file",     "symbol", "kind", NULL};
-static const lode_group_by by_values[] = {LODE_BY_FUNCTION, LODE_BY_LINE,   LODE_BY_LOOP, LODE_BY_MODULE,
-                                          LODE_BY_FILE,     LODE_BY_SYMBOL, LODE_BY_KIND};
+/* Time in a function itself has two usual names, and so has time with what it calls. */
+#define SORTS(X)                                                                                             \
+    X("exclusive", LODE_SORT_EXCLUSIVE, LODE_CALLS_BY_SELF)                                                  \
+    X("inclusive", LODE_SORT_INCLUSIVE, LODE_CALLS_BY_TOTAL)                                                 \
+    X("self", LODE_SORT_EXCLUSIVE, LODE_CALLS_BY_SELF)                                                       \
+    X("total", LODE_SORT_INCLUSIVE, LODE_CALLS_BY_TOTAL)                                                     \
+    X("name", LODE_SORT_NAME, LODE_CALLS_BY_NAME)                                                            \
+    X("calls", NOT_OF_DATABASES, LODE_CALLS_BY_CALLS)                                                        \
+    X("mean", NOT_OF_DATABASES, LODE_CALLS_BY_MEAN)                                                          \
+    X("min", NOT_OF_DATABASES, LODE_CALLS_BY_MIN)                                                            \
+    X("max", NOT_OF_DATABASES, LODE_CALLS_BY_MAX)                                                            \
+    X("errors", NOT_OF_DATABASES, LODE_CALLS_BY_ERRORS)                                                      \
+    X("p50", NOT_OF_DATABASES, LODE_CALLS_BY_P50)                                                            \
+    X("p95", NOT_OF_DATABASES, LODE_CALLS_BY_P95)                                                            \
+    X("p99", NOT_OF_DATABASES, LODE_CALLS_BY_P99)
+#define NOT_OF_DATABASES      (-1)
+#define SORT_NAME(name, ...)  name,
+#define SORT_ORDER(name, ...) {__VA_ARGS__},
+
+static const char *const by_choices[] = {GROUPS(GROUP_CHOICE) NULL};
+static const lode_group_by by_values[] = {GROUPS(GROUP_VALUE)};
+static const char *const sort_choices[] = {SORTS(SORT_NAME) NULL};
+static const struct sort_order {
+    int database; /* lode_hotspot_sort */
+    lode_calls_sort recording;
+} sort_orders[] = {SORTS(SORT_ORDER)};
 
 static const char *name_of_by(lode_group_by by)
 {
@@ -43,24 +66,6 @@ static int find_by(const top_options *options, lode_group_by *by)
     }
     return 0;
 }
-
-/* Time in a function itself has two usual names, and so has time with what it calls. */
-static const char *const sort_choices[] = {"exclusive", "inclusive", "self", "total", "name",
-                                           "calls",     "mean",      "min",  "max",   "errors",
-                                           "p50",       "p95",       "p99",  NULL};
-#define NOT_OF_DATABASES (-1)
-static const struct sort_order {
-    int database; /* lode_hotspot_sort */
-    lode_calls_sort recording;
-} sort_orders[] = {
-    {LODE_SORT_EXCLUSIVE, LODE_CALLS_BY_SELF}, {LODE_SORT_INCLUSIVE, LODE_CALLS_BY_TOTAL},
-    {LODE_SORT_EXCLUSIVE, LODE_CALLS_BY_SELF}, {LODE_SORT_INCLUSIVE, LODE_CALLS_BY_TOTAL},
-    {LODE_SORT_NAME, LODE_CALLS_BY_NAME},      {NOT_OF_DATABASES, LODE_CALLS_BY_CALLS},
-    {NOT_OF_DATABASES, LODE_CALLS_BY_MEAN},    {NOT_OF_DATABASES, LODE_CALLS_BY_MIN},
-    {NOT_OF_DATABASES, LODE_CALLS_BY_MAX},     {NOT_OF_DATABASES, LODE_CALLS_BY_ERRORS},
-    {NOT_OF_DATABASES, LODE_CALLS_BY_P50},     {NOT_OF_DATABASES, LODE_CALLS_BY_P95},
-    {NOT_OF_DATABASES, LODE_CALLS_BY_P99},
-};
 
 enum {
     COLUMN_LOCATION = 4, /* text: where a function is */
