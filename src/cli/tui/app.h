@@ -129,6 +129,11 @@ typedef struct tui_page_ops {
     int (*find)(tui_app *app, int direction);
 } tui_page_ops;
 
+/* Of a page whose functions have these names. */
+#define TUI_PAGE(of_digit, of_title)                                                                         \
+    .digit = (of_digit), .title = (of_title), .is_there = is_there, .load = load, .count = count,            \
+    .columns = columns, .row = fill_row, .heading = heading, .command = command, .key = on_key
+
 extern const tui_page_ops tui_functions_ops, tui_tree_ops, tui_time_ops, tui_profiles_ops, tui_requests_ops;
 
 void tui_app_init(tui_app *app, const char *path, session *db, rec_session *rec);

@@ -139,13 +139,4 @@ static int on_key(tui_app *app, int key)
     return 1;
 }
 
-const tui_page_ops tui_functions_ops = {.digit = '2',
-                                        .title = "Functions",
-                                        .is_there = is_there,
-                                        .load = load,
-                                        .count = count,
-                                        .columns = columns,
-                                        .row = fill_row,
-                                        .heading = heading,
-                                        .command = command,
-                                        .key = on_key};
+const tui_page_ops tui_functions_ops = {TUI_PAGE('2', "Functions")};

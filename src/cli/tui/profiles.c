@@ -182,13 +182,4 @@ static int on_key(tui_app *app, int key)
     return 1;
 }
 
-const tui_page_ops tui_profiles_ops = {.digit = '6',
-                                       .title = "Profiles",
-                                       .is_there = is_there,
-                                       .load = load,
-                                       .count = count,
-                                       .columns = columns,
-                                       .row = fill_row,
-                                       .heading = heading,
-                                       .command = command,
-                                       .key = on_key};
+const tui_page_ops tui_profiles_ops = {TUI_PAGE('6', "Profiles")};

@@ -106,13 +106,4 @@ static int on_key(tui_app *app, int key)
     return 1;
 }
 
-const tui_page_ops tui_requests_ops = {.digit = '7',
-                                       .title = "Requests",
-                                       .is_there = is_there,
-                                       .load = load,
-                                       .count = count,
-                                       .columns = columns,
-                                       .row = fill_row,
-                                       .heading = heading,
-                                       .command = command,
-                                       .key = on_key};
+const tui_page_ops tui_requests_ops = {TUI_PAGE('7', "Requests")};

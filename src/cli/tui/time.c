@@ -402,14 +402,4 @@ static int on_key(tui_app *app, int key)
     return 1;
 }
 
-const tui_page_ops tui_time_ops = {.digit = '5',
-                                   .title = "Time",
-                                   .is_there = is_there,
-                                   .load = load,
-                                   .count = count,
-                                   .columns = columns,
-                                   .row = fill_row,
-                                   .heading = heading,
-                                   .command = command,
-                                   .key = on_key,
-                                   .paint = paint};
+const tui_page_ops tui_time_ops = {TUI_PAGE('5', "Time"), .paint = paint};

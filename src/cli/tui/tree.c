@@ -317,14 +317,4 @@ static int on_key(tui_app *app, int key)
     return 1;
 }
 
-const tui_page_ops tui_tree_ops = {.digit = '3',
-                                   .title = "Tree",
-                                   .is_there = is_there,
-                                   .load = load,
-                                   .count = count,
-                                   .columns = columns,
-                                   .row = fill_row,
-                                   .heading = heading,
-                                   .command = command,
-                                   .key = on_key,
-                                   .find = tree_find};
+const tui_page_ops tui_tree_ops = {TUI_PAGE('3', "Tree"), .find = tree_find};
