@@ -61,6 +61,7 @@ struct lode_database {
     uint32_t default_metric;
 
     uint32_t profile_count;
+    const char **profile_names; /* by profile: names of threads, or NULL; NULL: none is known */
     uint32_t context_block_count;
     uint32_t trace_count;
     uint64_t trace_min, trace_max;

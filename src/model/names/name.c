@@ -111,6 +111,16 @@ size_t lode_context_label(const lode_context *context, char *buffer, size_t capa
     return lode_context_label_as(context, LODE_NAME_FULL, buffer, capacity);
 }
 
+static void put_thread_name(struct lode_label *label, const lode_database *db, uint32_t profile)
+{
+    const char *name = db->profile_names && profile < db->profile_count ? db->profile_names[profile] : NULL;
+    if (name == NULL)
+        return;
+    lode_label_text(label, " (");
+    lode_label_text(label, name);
+    lode_label_text(label, ")");
+}
+
 size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffer, size_t capacity)
 {
     struct lode_label label = {buffer, capacity, 0};
@@ -134,5 +144,6 @@ size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffe
             lode_label_format(&label, "kind%u", ids[i].kind);
         lode_label_format(&label, " %" PRIu32, ids[i].logical);
     }
+    put_thread_name(&label, db, profile);
     return lode_label_end(&label);
 }

@@ -144,6 +144,25 @@ static uint64_t most_instants(const struct perf_store *store)
     return 2 * store->counts[PERF_SAMPLE] + store->counts[PERF_SWITCH] + store->counts[PERF_SWITCH_CPU];
 }
 
+/* The last name that each thread had. */
+static lode_status name_threads(const struct perf_source *source, lode_database *db, lode_error *error)
+{
+    db->profile_names =
+        lode_arena_alloc(&db->arena, (size_t)db->profile_count + 1, sizeof *db->profile_names);
+    LODE_TRY_ALLOC(db->profile_names, error);
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        uint32_t thread =
+            i > 0 && i <= source->base.entry_count ? source->profiles[i - 1].who.thread : LODE_NONE;
+        const struct lode_array *names =
+            thread == LODE_NONE ? NULL : &perf_thread_at(&source->replay, thread)->names;
+        const struct perf_since *last =
+            names && names->count > 0 ? LODE_ARRAY_AT(names, struct perf_since, names->count - 1) : NULL;
+        const char *name = last ? lode_strings_at(&source->store.strings, last->value) : NULL;
+        db->profile_names[i] = name && name[0] ? name : NULL;
+    }
+    return LODE_OK;
+}
+
 static lode_status analyse(struct opened *self, lode_database **out, lode_error *error)
 {
     struct perf_source *source = self->source;
@@ -168,6 +187,8 @@ static lode_status analyse(struct opened *self, lode_database **out, lode_error 
     if (status != LODE_OK)
         return status;
     status = lode_database_keep_findings(*out, &self->report, error);
+    if (status == LODE_OK)
+        status = name_threads(source, *out, error);
     if (status != LODE_OK)
         lode_database_close(*out);
     return status;
