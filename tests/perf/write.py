@@ -24,7 +24,8 @@ IP, TID, TIME, ADDR, READS, CHAIN, ID, CPU, PERIOD, STREAM_ID, RAW = (1 << bit f
 REGS_USER, STACK_USER, IDENTIFIER = 1 << 12, 1 << 13, 1 << 16
 USUAL = IP | TID | TIME | CPU | PERIOD
 READ_ID, READ_GROUP = 4, 8
-INHERIT, FREQ, ID_ALL = 1 << 1, 1 << 10, 1 << 18  # flags of an attribute
+INHERIT, FREQ, ID_ALL, CLOCKID = 1 << 1, 1 << 10, 1 << 18, 1 << 25  # flags of an attribute
+MONOTONIC = 1  # a clock
 
 HOSTNAME, OSRELEASE, CMDLINE, EVENT_DESC, CLOCK_DATA = 3, 4, 11, 12, 29
 CPU_CLOCK, PAGE_FAULTS, DUMMY = (1, 0), (1, 2), (1, 9)  # (type, config)
@@ -41,7 +42,10 @@ def turned_bits(number):
 
 
 class Event:
-    def __init__(self, kind=CPU_CLOCK, fields=USUAL, ids=(), name=None, period=1, size=136, flags=ID_ALL, read_format=0, max_stack=0, regs=0, said_size=None):
+    def __init__(self, kind=CPU_CLOCK, fields=USUAL, ids=(), name=None, period=1, size=136, flags=ID_ALL, read_format=0, max_stack=0, regs=0, said_size=None, clock=None):
+        if clock is not None:
+            flags |= CLOCKID
+        self.clock = clock or 0
         self.kind, self.fields, self.ids, self.name, self.period, self.size = kind, fields, tuple(ids), name, period, size
         self.flags, self.read_format, self.max_stack, self.regs = flags, read_format, max_stack, regs
         self.said_size = size if said_size is None else said_size
@@ -72,7 +76,7 @@ class Recording:
     def attr(self, event):
         flags = turned_bits(event.flags) if self.order == ">" else self.words(event.flags)
         data = self.numbers("II", event.kind[0], event.said_size) + self.words(event.kind[1], event.period, event.fields, event.read_format) + flags
-        data += self.numbers("II", 0, 0) + self.words(0, 0, 0, event.regs) + self.numbers("Ii", 4096 if event.fields & STACK_USER else 0, 0)
+        data += self.numbers("II", 0, 0) + self.words(0, 0, 0, event.regs) + self.numbers("Ii", 4096 if event.fields & STACK_USER else 0, event.clock)
         data += self.words(0) + self.numbers("IH", 0, event.max_stack)
         return data.ljust(event.size, b"\0")[: event.size]
 

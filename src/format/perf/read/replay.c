@@ -291,6 +291,9 @@ static lode_status map_user(struct perf_replay *self, uint64_t time, struct mapp
     bool is_code = mapped->protection & PROT_EXEC_BIT;
     uint32_t thread;
     mapped->module.kind = !has_no_file ? PERF_MODULE_FILE : is_code ? PERF_MODULE_JIT : PERF_MODULE_MEMORY;
+    /* Later mappings of memory, as for another protection, do not end what is in it. */
+    if (mapped->module.kind == PERF_MODULE_JIT && lode_map_get(&self->dumped, (uint32_t)mapped->pid))
+        return LODE_OK;
     if (has_no_file)
         mapped->module = (struct perf_module){
             .name = mapped->module.name, .kind = mapped->module.kind, .pid = is_code ? mapped->pid : 0};
@@ -402,8 +405,26 @@ static lode_status take_symbol(struct perf_replay *self, const struct perf_side 
     return since(&space->roots, side->time, root, self->store->report->error);
 }
 
+/* Code of a JIT compiler, which replaces what was there before. */
+static lode_status take_code(struct perf_replay *self, const struct perf_side *side)
+{
+    struct perf_code code;
+    uint32_t thread;
+    memcpy(&code, side->bytes, sizeof code);
+    struct perf_module module = {.name = code.dump, .pid = code.pid, .kind = PERF_MODULE_DUMP};
+    struct perf_mapping mapping = {.start = code.start,
+                                   .end = code.start + code.size,
+                                   .shift = code.start - code.offset,
+                                   .is_code = true};
+    LODE_TRY(add_module(self, &module, &mapping.module));
+    LODE_TRY(find_thread(self, code.pid, code.pid, &thread));
+    return map(self, thread_at(self, thread)->space, side->time, &mapping);
+}
+
 static lode_status take_side(struct perf_replay *self, const struct perf_side *side)
 {
+    if (side->part == LODE_NONE)
+        return take_code(self, side);
     bool is_big = self->store->is_big;
     uint32_t size = perf_u16(is_big, side->bytes + 6);
     uint32_t trailer = perf_event_at(self->store, side->event)->layout.trailer;
@@ -471,6 +492,7 @@ void lode_perf_replay_init(struct perf_replay *self, struct perf_store *store)
     lode_array_init(&self->tasks, sizeof(struct perf_task), UINT32_MAX - 1);
     lode_map_init(&self->task_of);
     lode_map_init(&self->named_ids);
+    lode_map_init(&self->dumped);
 }
 
 lode_status lode_perf_replay(struct perf_replay *self)
@@ -485,12 +507,18 @@ lode_status lode_perf_replay(struct perf_replay *self)
     return report_counts(self);
 }
 
-lode_status lode_perf_read(struct perf_store *store, struct perf_replay *replay,
-                           const struct lode_folder *folder)
+lode_status lode_perf_begin(struct perf_store *store, const struct lode_folder *folder)
 {
     LODE_TRY(lode_perf_open(store, folder));
     LODE_TRY(lode_perf_survey(store));
     lode_perf_read_formats(store);
+    return LODE_OK;
+}
+
+lode_status lode_perf_read(struct perf_store *store, struct perf_replay *replay,
+                           const struct lode_folder *folder)
+{
+    LODE_TRY(lode_perf_begin(store, folder));
     return lode_perf_replay(replay);
 }
 
@@ -509,6 +537,7 @@ void lode_perf_replay_free(struct perf_replay *self)
     lode_array_free(&self->tasks);
     lode_map_free(&self->task_of);
     lode_map_free(&self->named_ids);
+    lode_map_free(&self->dumped);
 }
 
 /* ---- questions ---- */

@@ -16,6 +16,7 @@ enum perf_module_kind {
     PERF_MODULE_KERNEL_MODULE,
     PERF_MODULE_SYMBOL, /* kernel code with one name, such as a BPF program */
     PERF_MODULE_JIT,    /* code of a process without a file */
+    PERF_MODULE_DUMP,   /* the same in a dump of the compiler, whose offsets it has */
     PERF_MODULE_MEMORY  /* anything else without a file */
 };
 
@@ -24,7 +25,7 @@ struct perf_module {
     uint64_t inode, generation;
     uint32_t device_major, device_minor;
     uint32_t name; /* a string */
-    int32_t pid;   /* of JIT */
+    int32_t pid;   /* of JIT and DUMP */
     uint32_t kind; /* enum perf_module_kind */
     struct perf_build_id id;
     uint8_t zero[7];
@@ -65,6 +66,7 @@ struct perf_replay {
     struct lode_array tasks;      /* struct perf_task */
     struct lode_map task_of;      /* from a thread id */
     struct lode_map named_ids;    /* from a name to the number of its build id */
+    struct lode_map dumped;       /* processes whose JIT code is in side records */
     uint64_t kernel_start;        /* address of the kernel's mapping, */
     uint64_t kernel_mark;         /* and that of a symbol in it */
     uint32_t kernel_symbol;       /* its name; LODE_NO_NUMBER: there is no kernel */
@@ -82,6 +84,8 @@ struct perf_moment {
 void lode_perf_replay_init(struct perf_replay *replay, struct perf_store *store);
 /* LODE_END: after a finding that leaves nothing to read. */
 lode_status lode_perf_replay(struct perf_replay *replay);
+/* Opens and surveys a recording: what comes before the replay. LODE_END as above. */
+lode_status lode_perf_begin(struct perf_store *store, const struct lode_folder *folder);
 /* Opens a recording, surveys and replays it. LODE_END as above. */
 lode_status lode_perf_read(struct perf_store *store, struct perf_replay *replay,
                            const struct lode_folder *folder);

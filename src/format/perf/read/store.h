@@ -39,7 +39,16 @@ struct perf_side {
     uint64_t order;       /* in the recording */
     const uint8_t *bytes; /* with its header */
     uint64_t offset;      /* in its file */
-    uint32_t part, event;
+    uint32_t part;        /* LODE_NONE: it is of a JIT compiler's dump; `bytes` is a struct perf_code */
+    uint32_t event;
+};
+
+/* Code that a JIT compiler made, as its dump says: from the time of the record on. */
+struct perf_code {
+    uint64_t start, size;
+    uint64_t offset; /* of the code in the dump */
+    int32_t pid;
+    uint32_t dump; /* its path: a string */
 };
 
 /* Where reading can begin. */
@@ -130,6 +139,8 @@ void lode_perf_read_formats(struct perf_store *store);
 
 /* One pass over all records: counts, records of processes, and where reading can begin. */
 lode_status lode_perf_survey(struct perf_store *store);
+/* Records of processes in order of time. */
+void lode_perf_sort_sides(struct perf_store *store);
 
 /*
  * The number of the event of a record; LODE_NONE: none. Records of the kernel only. The record has

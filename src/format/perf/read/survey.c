@@ -279,6 +279,12 @@ static void time_sides(struct survey *self)
 
 LODE_COMPARE_BY_2(compare_sides, struct perf_side, time, order);
 
+void lode_perf_sort_sides(struct perf_store *store)
+{
+    if (store->sides.count > 1)
+        qsort(store->sides.items, store->sides.count, sizeof(struct perf_side), compare_sides);
+}
+
 static lode_status report_counts(const struct survey *self)
 {
     struct perf_store *store = self->store;
@@ -314,7 +320,6 @@ lode_status lode_perf_survey(struct perf_store *store)
     }
     LODE_TRY(check_layouts(store));
     time_sides(&self);
-    if (store->sides.count > 1)
-        qsort(store->sides.items, store->sides.count, sizeof(struct perf_side), compare_sides);
+    lode_perf_sort_sides(store);
     return report_counts(&self);
 }

@@ -50,8 +50,7 @@ bool lode_perf_answer_add(struct perf_answer *answer, const char *name, uint64_t
 
 /* ---- lines ---- */
 
-/* Opens a regular file that others cannot have prepared: of this user, of root, or of a user. */
-static int open_text(int directory, const char *path, const uid_t *owner)
+int lode_perf_open_text(int directory, const char *path, const uid_t *owner)
 {
     struct stat about;
     int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -62,8 +61,7 @@ static int open_text(int directory, const char *path, const uid_t *owner)
     return is_fit ? fd : -1;
 }
 
-/* All of a file, with a NUL at its end; closes it. False: it is too long, or out of memory. */
-static bool read_text(struct lode_blob *text, int fd)
+bool lode_perf_read_text(struct lode_blob *text, int fd)
 {
     enum {
         PIECE = 1 << 20,
@@ -119,8 +117,9 @@ static bool parse_jit(char *line, uint64_t *start, uint64_t *size, char **name)
 }
 
 /* Code is replaced: of functions that overlap, the last one in the file counts. */
-static bool settle_last(struct lode_array *ranges)
+bool lode_perf_answer_settle(struct perf_answer *answer)
 {
+    struct lode_array *ranges = &answer->code.ranges;
     struct hpcstruct_range *items = ranges->items;
     uint64_t dropped;
     for (size_t i = 0, j = ranges->count; i + 1 < j; i++) {
@@ -137,11 +136,11 @@ static int open_jit_map(const struct perf_source *source, int32_t pid)
     int fd = -1;
     snprintf(name, sizeof name, "perf-%d.map", pid);
     if (source->folder.directory >= 0)
-        fd = open_text(source->folder.directory, name, &source->owner);
+        fd = lode_perf_open_text(source->folder.directory, name, &source->owner);
     if (fd >= 0 || source->base.input->options->foreign)
         return fd;
     snprintf(name, sizeof name, "/tmp/perf-%d.map", pid);
-    return open_text(AT_FDCWD, name, &source->owner);
+    return lode_perf_open_text(AT_FDCWD, name, &source->owner);
 }
 
 lode_status lode_perf_read_jit_map(const struct perf_source *source, int32_t pid, struct perf_answer *answer,
@@ -153,7 +152,7 @@ lode_status lode_perf_read_jit_map(const struct perf_source *source, int32_t pid
     char *name;
     if (fd < 0)
         return LODE_END;
-    bool done = read_text(&text, fd);
+    bool done = lode_perf_read_text(&text, fd);
     for (char *line = (char *)text.bytes; done && *line && answer->code.ranges.count < LINES_MOST;) {
         char *next = end_line(line);
         if (parse_jit(line, &start, &size, &name)) {
@@ -163,7 +162,7 @@ lode_status lode_perf_read_jit_map(const struct perf_source *source, int32_t pid
         line = next;
     }
     lode_blob_free(&text);
-    LODE_TRY_ALLOC(done && settle_last(&answer->code.ranges), error);
+    LODE_TRY_ALLOC(done && lode_perf_answer_settle(answer), error);
     return LODE_OK;
 }
 
@@ -272,7 +271,7 @@ static bool add_symbols(const struct perf_replay *replay, const struct kernel_li
 static bool list_symbols(struct kernel_list *list, int fd, const char *wanted)
 {
     bool is_full = false;
-    if (!read_text(&list->text, fd))
+    if (!lode_perf_read_text(&list->text, fd))
         return false;
     for (char *line = (char *)list->text.bytes; *line;)
         line = take_symbol(list, line, wanted, &is_full);
@@ -289,7 +288,7 @@ lode_status lode_perf_read_kernel(const struct perf_source *source, const struct
     const char *wanted = lode_strings_at(&source->store.strings, replay->kernel_symbol);
     struct kernel_list list = {.mark = 0};
     int fd = !source->base.input->options->foreign && wanted && is_running(&source->store, module)
-                 ? open_text(AT_FDCWD, "/proc/kallsyms", NULL)
+                 ? lode_perf_open_text(AT_FDCWD, "/proc/kallsyms", NULL)
                  : -1;
     if (fd < 0)
         return LODE_END;

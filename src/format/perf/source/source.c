@@ -3,6 +3,7 @@
 
 #include "base/compare.h"
 #include "base/progress.h"
+#include "format/perf/source/jitdump.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -412,6 +413,7 @@ static void close_all(struct hpcrun_source *base)
     free(source->metrics);
     free(source->module_samples);
     lode_array_free(&source->costs);
+    lode_perf_free_dumps(source);
     lode_interner_free(&source->whos);
     lode_perf_replay_free(&source->replay);
     lode_perf_free(&source->store);
@@ -458,8 +460,10 @@ static lode_status open_recording(struct perf_source *source, const struct lode_
     const lode_build_options *options = source->base.input->options;
     LODE_TRY(lode_folder_copy(&source->folder, folder, &source->base.arena, error));
     source->is_open = true;
-    LODE_TRY(lode_perf_read(&source->store, &source->replay, &source->folder));
+    LODE_TRY(lode_perf_begin(&source->store, &source->folder));
     LODE_TRY(look(source, error));
+    LODE_TRY(lode_perf_read_dumps(source, error));
+    LODE_TRY(lode_perf_replay(&source->replay));
     source->has_switches = has_switches(&source->store);
     source->base.base.has_traces =
         options->trace != LODE_TRACE_NONE &&
@@ -481,6 +485,7 @@ lode_status lode_perf_source_open(struct perf_source **out, const struct lode_fo
     lode_perf_unwinder_open(&source->unwinder, &source->replay, &source->asking, 0);
     lode_interner_init(&source->whos, sizeof(struct perf_who));
     lode_array_init(&source->costs, sizeof(struct perf_cost), SIZE_MAX);
+    lode_array_init(&source->dumps, sizeof(struct perf_dump), UINT32_MAX - 1);
     lode_status status = open_recording(source, folder, error);
     return status == LODE_END ? lode_fail(error, LODE_ERR_CORRUPT, NULL, LODE_NO_OFFSET,
                                           "nothing in it can be read; 'lode check' says why")

@@ -7,6 +7,7 @@
 #include "base/compare.h"
 #include "format/hpcrun/scopes/module_file.h"
 #include "format/perf/source/answer.h"
+#include "format/perf/source/jitdump.h"
 #include "format/perf/source/unnamed.h"
 #include <elf.h>
 #include <lode/name.h>
@@ -232,7 +233,9 @@ static lode_status ask_text(const struct asking *self)
     lode_perf_answer_init(&answer);
     if (module->kind == PERF_MODULE_JIT)
         status = lode_perf_read_jit_map(self->source, module->pid, &answer, self->error);
-    else if (module->kind == PERF_MODULE_KERNEL)
+    if (status == LODE_END && (module->kind == PERF_MODULE_JIT || module->kind == PERF_MODULE_DUMP))
+        status = lode_perf_name_dump(self->source, module, &answer, self->error);
+    if (module->kind == PERF_MODULE_KERNEL)
         status = lode_perf_read_kernel(self->source, module, question_of(self), &answer, self->error);
     else if (module->kind == PERF_MODULE_SYMBOL)
         status = lode_perf_answer_add(&answer, question_of(self)->path, 0, UINT64_MAX)

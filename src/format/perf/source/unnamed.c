@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text/count.h"
 #include "format/perf/read/rules.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Warnings are of what the user can mend. They are shown in one line: the reason comes first. */
@@ -26,7 +27,7 @@ static const struct {
     [PERF_LACK_KERNEL] = {PERF_RULE_SYMBOLS,
                           "the kernel's symbols are needed: /proc/kallsyms of the same kernel, as root"},
     [PERF_LACK_KERNEL_MODULE] = {PERF_RULE_SYMBOLS, "symbols of kernel modules are not read"},
-    [PERF_LACK_JIT_MAP] = {PERF_RULE_SYMBOLS, "there is no perf-PID.map of the process"},
+    [PERF_LACK_JIT_MAP] = {PERF_RULE_SYMBOLS, "there is no perf-PID.map or jit-PID.dump of the process"},
 };
 
 static int compare(const void *left, const void *right)
@@ -42,11 +43,15 @@ lode_status lode_perf_report_unnamed(struct lode_report *report, struct lode_arr
         qsort(list->items, list->count, list->item_size, compare);
     for (size_t i = 0; i < list->count; i++) {
         const struct perf_unnamed *unnamed = LODE_ARRAY_AT(list, struct perf_unnamed, i);
+        char share[2 * LODE_COUNTED_SIZE] = "";
+        /* Of some addresses, the samples are not counted. */
+        if (unnamed->lack != PERF_LACK_SOME_SYMBOLS)
+            snprintf(share, sizeof share, " (%s %s)", LODE_COUNTED(unnamed->samples, "of", "of"),
+                     LODE_COUNTED(samples, "sample", "samples"));
         LODE_TRY(lode_report_add(report, lacks[unnamed->lack].rule, unnamed->module, LODE_NO_OFFSET,
-                                 "%s no name (%s %s): %s",
-                                 LODE_COUNTED(unnamed->addresses, "address has", "addresses have"),
-                                 LODE_COUNTED(unnamed->samples, "of", "of"),
-                                 LODE_COUNTED(samples, "sample", "samples"), lacks[unnamed->lack].text));
+                                 "%s no name%s: %s",
+                                 LODE_COUNTED(unnamed->addresses, "address has", "addresses have"), share,
+                                 lacks[unnamed->lack].text));
     }
     return LODE_OK;
 }

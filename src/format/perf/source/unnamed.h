@@ -25,7 +25,7 @@ enum perf_lack {
 
 struct perf_unnamed {
     const char *module; /* as long as findings are */
-    uint64_t samples;   /* whose own address is in it */
+    uint64_t samples;   /* whose own address is in it, with a name or without */
     uint32_t addresses; /* without a name */
     uint32_t number;    /* among modules */
     enum perf_lack lack;
