@@ -8,6 +8,7 @@ was there. Dumps that are cut off, damaged or no regular files cost names, and n
 import argparse
 import json
 import os
+import random
 import struct
 import subprocess
 import sys
@@ -123,6 +124,23 @@ def check_damage(tap, lode, path, dump):
         tap.check(found == {"perf-jitdump": 1, "perf-symbols": 1}, f"{what} is no dump", [found])
 
 
+def check_mutants(tap, lode, path, dump):
+    """Whatever a dump says: the recording is read."""
+    source, wrong = random.Random(31), []
+    whole = Dump().load(1800, BASE, "first").move(1900, BASE, BASE + 0x40, 1).load(2800, BASE, "second").bytes
+    path.write_bytes(recording())
+    for _ in range(40):
+        mutant = bytearray(whole)
+        for _ in range(source.randrange(1, 5)):
+            width = source.choice((1, 2, 4, 8))
+            at = source.randrange(len(mutant) // width) * width
+            mutant[at : at + width] = source.choice((0, 1, 8, 0x7F, 0xFF, 2 ** (8 * width - 1), 2 ** (8 * width) - 1)).to_bytes(width, "little")
+        dump.write_bytes(mutant)
+        done = run(lode, "check", "--level", "full", path)
+        wrong += [(bytes(mutant), done.stderr)] if done.returncode != 0 else []
+    tap.check(not wrong, "40 mutants of a dump: the recording is sound", wrong[:1])
+
+
 def check_files(tap, lode, path, dump):
     """What is no regular file is not opened, and nothing waits for it."""
     other = path.parent / "other"
@@ -133,6 +151,11 @@ def check_files(tap, lode, path, dump):
         make()
         found = rules(lode, path)
         tap.check(found == {"perf-symbols": 1}, f"{what} is no dump", [found])
+    dump.rmdir()
+    dump.write_bytes(other.read_bytes())
+    os.truncate(dump, 1 << 40)
+    found = rules(lode, path)
+    tap.check(found == {"perf-symbols": 1}, "a dump of 1 TiB is not read", [found])
 
 
 def main():
@@ -145,6 +168,7 @@ def main():
         path, dump = Path(folder) / "perf.data", Path(folder) / f"jit-{PID}.dump"
         check_times(tap, options.lode, path, dump)
         check_damage(tap, options.lode, path, dump)
+        check_mutants(tap, options.lode, path, dump)
         check_files(tap, options.lode, path, dump)
     return tap.finish()
 

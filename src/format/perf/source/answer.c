@@ -17,7 +17,8 @@
 enum {
     LINE_MOST = 4096,
     LINES_MOST = 1 << 22,
-    NOTES_MOST = 4096
+    NOTES_MOST = 4096,
+    TEXT_MOST = 1 << 28
 };
 
 void lode_perf_answer_init(struct perf_answer *answer)
@@ -54,7 +55,7 @@ int lode_perf_open_text(int directory, const char *path, const uid_t *owner)
 {
     struct stat about;
     int fd = openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-    bool is_fit = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) &&
+    bool is_fit = fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size < TEXT_MOST &&
                   (about.st_uid == geteuid() || about.st_uid == 0 || (owner && about.st_uid == *owner));
     if (fd >= 0 && !is_fit)
         close(fd);
@@ -64,8 +65,7 @@ int lode_perf_open_text(int directory, const char *path, const uid_t *owner)
 bool lode_perf_read_text(struct lode_blob *text, int fd)
 {
     enum {
-        PIECE = 1 << 20,
-        TEXT_MOST = 1 << 28
+        PIECE = 1 << 20
     };
     ssize_t got = 1;
     bool done = true;
