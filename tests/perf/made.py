@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tools")]
 
 from tap import Tap  # noqa: E402
-from write import CHAIN, COMPRESSED, COMPRESSED2, ID, MARK_USER, PAGE_FAULTS, USUAL, Event, Recording  # noqa: E402
+from write import CHAIN, COMPRESSED, COMPRESSED2, ID, IDENTIFIER, MARK_USER, PAGE_FAULTS, RAW, USUAL, Event, Recording  # noqa: E402
 
 BASE, PAGE, PAGES = 0x400000, 0x1000, 48
 MODULES = [f"/lib/lib{number}.so" for number in range(6)]
@@ -246,6 +246,48 @@ def check_packed(tap, lode, folder):
     tap.check(path.stat().st_size < 12 * 20000 and rows == [[20000]], what, [rows])
 
 
+def check_wakers(tap, lode, folder):
+    """Off-CPU time is below the thread that ended it; sched_waking tells better than sched_wakeup who that is."""
+    fields = USUAL | RAW | IDENTIFIER | CHAIN
+    names = ("sched:sched_switch", "sched:sched_wakeup", "sched:sched_waking")
+    switch, wakeup, waking = (Event((2, 300 + i), fields, (9 + i,), name) for i, name in enumerate(names))
+    for events, waker in (((switch, wakeup, waking), "woken by second"), ((switch, wakeup), "woken by swapper")):
+        recording = Recording(*events)
+        recording.comm(1, 1, "first")
+        recording.comm(2, 2, "second")
+        sample = lambda event, tid, time, raw: recording.sample(event, 0x100, tid, tid, time, 1, (MARK_USER, 0x100), raw=raw)  # noqa: E731, B023
+        go = lambda tid, other, time: sample(switch, tid, time, bytes(56) + other.to_bytes(4, "little"))  # noqa: E731, B023
+        wake = lambda event, tid, other, time: sample(event, tid, time, bytes(24) + other.to_bytes(4, "little"))  # noqa: E731, B023
+        go(1, 2, 100)
+        if waking in events:
+            wake(waking, 2, 1, 120)
+        wake(wakeup, 0, 1, 130)
+        go(2, 1, 150)  # the first one waited 50 ns
+        go(1, 2, 200)  # the second one 50 ns, woken by nobody
+        go(2, 1, 280)  # the first one 80 ns, woken by nobody
+        recording.describe()
+        path = folder / "wakers.data"
+        path.write_bytes(recording.file())
+        tree = ask(lode, "tree", "--json", "--limit", 0, "--depth", 9, "--min-percent", 0, "-m", OFF, path)
+        found = {row["name"]: row["inclusive"] for row in tree["rows"] if row["name"].startswith("woken")}
+        total = ask(lode, "top", "--json", "-m", OFF, path)["total"]
+        tap.check(list(found) == [waker] and near(found[waker], 50e-9) and near(total, 180e-9), f"off-CPU time is {waker}", [found, total])
+
+
+def check_names(tap, lode, folder):
+    """Profiles have the last names of their threads."""
+    recording = Recording(Event())
+    recording.comm(10, 10, "work")
+    recording.fork(10, 11, 10, 10, 900)
+    recording.comm(10, 11, "helper \x1b[31m", 950)
+    for tid in (10, 11):
+        recording.sample(recording.events[0], 0x100, 10, tid, 1000)
+    path = folder / "names.data"
+    path.write_bytes(recording.file())
+    text = subprocess.run([lode, "profiles", path], capture_output=True, check=False).stdout.decode()
+    tap.check("thread 0 (work)" in text and "thread 1 (helper " in text and "\x1b" not in text, "profiles have the names of threads", [text])
+
+
 FORMS = {"file": 136, "stream": 136, "directory": 136, "zstd": 136, "zstd2": 144, "big-endian": 136, "small events": 64, "large events": 200}
 
 
@@ -259,6 +301,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         check_jit(tap, options.lode, Path(scratch))
         check_packed(tap, options.lode, Path(scratch))
+        check_wakers(tap, options.lode, Path(scratch))
+        check_names(tap, options.lode, Path(scratch))
         for number, (form, size) in enumerate(FORMS.items()):
             for seed in range(options.seeds):
                 model = Model(100 * number + seed, form == "big-endian", size)

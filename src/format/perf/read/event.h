@@ -35,7 +35,8 @@ struct perf_event {
     const char *name; /* NULL: not told */
     bool is_dummy;    /* it has no samples */
     bool is_switch;   /* the tracepoint sched:sched_switch */
-    uint16_t next_at; /* of that one: where the raw data have the next thread; 0: unknown */
+    bool is_waking;   /* the tracepoint sched:sched_waking or, without that, sched:sched_wakeup */
+    uint16_t next_at; /* of these: where raw data have the next thread, or the woken one; 0: unknown */
     uint32_t metric;  /* number of its metric; LODE_NONE: none */
 };
 

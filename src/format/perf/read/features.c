@@ -286,19 +286,37 @@ static uint16_t find_field(struct lode_range formats, const char *event, const c
     return (uint16_t)offset;
 }
 
+/* Whether an event is a tracepoint of the scheduler; then where a field of it is. */
+static bool is_tracepoint(const struct perf_store *store, struct perf_event *event, const char *name,
+                          const char *field, uint16_t usual)
+{
+    static const char beginning[] = "sched:";
+    size_t length = strlen(beginning);
+    if (event->attr.type != PERF_TYPE_TRACEPOINT || event->name == NULL ||
+        !(event->attr.sample_type & PERF_HAS_TIME) || strncmp(event->name, beginning, length) != 0 ||
+        strcmp(event->name + length, name) != 0)
+        return false;
+    uint16_t at = store->tracing.size > 0 ? find_field(store->tracing, name, field) : 0;
+    event->next_at = at ? at : usual;
+    return true;
+}
+
 void lode_perf_read_formats(struct perf_store *store)
 {
     enum {
-        USUAL_NEXT = 56 /* on all machines of 64 bits so far */
+        USUAL_NEXT = 56, /* on all machines of 64 bits so far */
+        USUAL_WOKEN = 24
     };
+    bool has_waking = false;
     for (size_t i = 0; i < store->events.count; i++) {
         struct perf_event *event = perf_event_at(store, i);
-        event->is_switch = event->attr.type == PERF_TYPE_TRACEPOINT && event->name &&
-                           strcmp(event->name, "sched:sched_switch") == 0 &&
-                           event->attr.sample_type & PERF_HAS_TIME;
-        if (!event->is_switch)
-            continue;
-        uint16_t at = store->tracing.size > 0 ? find_field(store->tracing, "sched_switch", "next_pid") : 0;
-        event->next_at = at ? at : USUAL_NEXT;
+        event->is_switch = is_tracepoint(store, event, "sched_switch", "next_pid", USUAL_NEXT);
+        event->is_waking = is_tracepoint(store, event, "sched_waking", "pid", USUAL_WOKEN);
+        has_waking |= event->is_waking;
+    }
+    /* This one may be on the processor of the woken thread, where nobody knows who did it. */
+    for (size_t i = 0; i < store->events.count && !has_waking; i++) {
+        struct perf_event *event = perf_event_at(store, i);
+        event->is_waking = is_tracepoint(store, event, "sched_wakeup", "pid", USUAL_WOKEN);
     }
 }

@@ -295,6 +295,20 @@ static lode_status take_switch(const struct taking *self)
     return lode_perf_add_instant(worker, next->who, sample->time, next->entry | PERF_INSTANT_IN, self->error);
 }
 
+/* A sample of the thread that wakes; the raw data name the other one. */
+static lode_status take_waking(const struct taking *self)
+{
+    struct perf_worker *worker = self->worker;
+    const struct perf_sample *sample = self->sample;
+    uint32_t waker = self->known->who;
+    struct perf_known *woken;
+    if ((uint64_t)self->event->next_at + 4 > sample->raw.size || waker > PERF_INSTANT_NODE)
+        return LODE_OK;
+    int32_t tid = (int32_t)perf_u32(worker->store->is_big, sample->raw.data + self->event->next_at);
+    LODE_TRY(find_known(worker, -1, tid, sample->time, &woken, self->error));
+    return lode_perf_add_instant(worker, woken->who, sample->time, waker | PERF_INSTANT_WOKEN, self->error);
+}
+
 /* Adds the frames of the user stack to the chain, which has those of the kernel. */
 static bool unwind(struct perf_worker *worker, const struct taking *self, struct perf_sample *out)
 {
@@ -376,9 +390,9 @@ static lode_status take_sample(struct perf_worker *worker, const struct perf_rec
         return LODE_OK;
     if (self.event->is_switch)
         return take_switch(&self);
-    return event == worker->trace_event
-               ? lode_perf_add_instant(worker, self.known->who, sample->time, self.node, error)
-               : LODE_OK;
+    if (event == worker->trace_event)
+        LODE_TRY(lode_perf_add_instant(worker, self.known->who, sample->time, self.node, error));
+    return self.event->is_waking ? take_waking(&self) : LODE_OK;
 }
 
 /* A thread leaves or gets a processor: which one, is in the trailer. */

@@ -41,6 +41,8 @@ struct perf_instant {
 #define PERF_INSTANT_OUT  (UINT32_C(1) << 30)
 #define PERF_INSTANT_IN   (UINT32_C(1) << 31)
 #define PERF_INSTANT_NODE (PERF_INSTANT_OUT - 1)
+/* Both: another thread wakes it, which is there instead of a node. */
+#define PERF_INSTANT_WOKEN (PERF_INSTANT_OUT | PERF_INSTANT_IN)
 
 /* Instants of one thread in one piece, in order of time. */
 struct perf_run {

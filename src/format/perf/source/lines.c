@@ -5,7 +5,9 @@
  * only what overlaps is in memory.
  */
 #include "base/compare.h"
+#include "format/perf/source/path.h"
 #include "format/perf/source/source.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,9 +21,11 @@ struct lines {
 
     /* Of the profile that is being read. */
     uint32_t profile;
-    bool is_off;            /* it does not run, */
-    uint64_t off_from;      /* since then, */
-    uint32_t off_node;      /* and was there */
+    bool is_off;       /* it does not run, */
+    uint64_t off_from; /* since then, */
+    uint32_t off_node; /* and was there */
+    uint32_t waker;    /* a thread of the source; LODE_NONE: nobody woke it yet */
+    uint64_t woken_at;
     struct lode_map off_of; /* from a node */
     struct lode_array off;  /* struct perf_cost */
     lode_error *error;
@@ -49,15 +53,32 @@ static lode_status put_sample(struct lines *self, uint64_t time, uint32_t node)
 
 /* ---- off-CPU time ---- */
 
+/* Who ended the wait is below it. */
+static uint32_t off_node(const struct lines *self)
+{
+    struct perf_source *source = self->source;
+    struct perf_moment moment;
+    char buffer[16];
+    if (self->waker == LODE_NONE)
+        return self->off_node;
+    const struct perf_who *who = LODE_ARRAY_AT(&source->whos.items, struct perf_who, self->waker);
+    lode_perf_moment_find(&source->replay, who->pid, who->tid, self->woken_at, &moment);
+    const char *name = lode_strings_at(&source->store.strings, moment.name);
+    snprintf(buffer, sizeof buffer, ":%d", who->tid);
+    return lode_perf_woken(&source->base.workers[0].raw, self->off_node, name && name[0] ? name : buffer);
+}
+
 static lode_status add_off(struct lines *self, uint64_t until)
 {
     bool added;
     uint64_t overflows = 0;
-    uint32_t *number = lode_map_add(&self->off_of, self->off_node, (uint32_t)self->off.count, &added);
+    uint32_t node = off_node(self);
+    LODE_TRY_ALLOC(node, self->error);
+    uint32_t *number = lode_map_add(&self->off_of, node, (uint32_t)self->off.count, &added);
     struct perf_cost *cost = number && added ? lode_array_push(&self->off) : NULL;
     LODE_TRY_ALLOC(number && (cost || !added), self->error);
     if (added)
-        *cost = (struct perf_cost){.profile = self->profile, .node = self->off_node, .event = PERF_COST_OFF};
+        *cost = (struct perf_cost){.profile = self->profile, .node = node, .event = PERF_COST_OFF};
     cost = LODE_ARRAY_AT(&self->off, struct perf_cost, *number);
     cost->count++;
     lode_wide_add(&cost->sum, until - self->off_from, &overflows);
@@ -71,6 +92,7 @@ static lode_status leave(struct lines *self, const struct perf_instant *instant)
         return LODE_OK;
     self->is_off = true;
     self->off_from = instant->time;
+    self->waker = LODE_NONE;
     self->off_node = instant->node & PERF_INSTANT_NODE;
     return put_sample(self, instant->time, LODE_TREE_ROOT);
 }
@@ -84,8 +106,21 @@ static lode_status arrive(struct lines *self, uint64_t time)
     return add_off(self, time);
 }
 
+/* The first one counts: what runs already cannot be woken. */
+static void wake(struct lines *self, const struct perf_instant *instant)
+{
+    if (!self->is_off || self->waker != LODE_NONE)
+        return;
+    self->waker = instant->node & PERF_INSTANT_NODE;
+    self->woken_at = instant->time;
+}
+
 static lode_status take(struct lines *self, const struct perf_instant *instant)
 {
+    if ((instant->node & PERF_INSTANT_WOKEN) == PERF_INSTANT_WOKEN) {
+        wake(self, instant);
+        return LODE_OK;
+    }
     if (instant->node & PERF_INSTANT_OUT)
         return leave(self, instant);
     bool was_off = self->is_off;
@@ -109,8 +144,11 @@ static lode_status merge_run(struct lines *self, const struct perf_run *run)
     struct perf_instant *items = window->items;
     LODE_TRY(lode_spool_read(&self->source->workers[run->worker].spool, run->at, items + kept,
                              count * sizeof *items, self->error));
-    for (size_t i = kept; i < window->count; i++)
-        items[i].node = (items[i].node & ~PERF_INSTANT_NODE) | nodes[items[i].node & PERF_INSTANT_NODE];
+    for (size_t i = kept; i < window->count; i++) {
+        bool is_woken = (items[i].node & PERF_INSTANT_WOKEN) == PERF_INSTANT_WOKEN;
+        const uint32_t *map = is_woken ? self->source->who_of[run->worker] : nodes;
+        items[i].node = (items[i].node & ~PERF_INSTANT_NODE) | map[items[i].node & PERF_INSTANT_NODE];
+    }
     if (kept == 0 || items[kept - 1].time <= items[kept].time)
         return LODE_OK;
     merged->count = 0;

@@ -8,6 +8,7 @@
 #include "base/memory/hash.h"
 #include "format/hpcrun/read/placeholders.h"
 #include <lode/context.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- addresses ---- */
@@ -89,6 +90,15 @@ uint32_t lode_perf_entry(struct hpcrun_raw *raw, const char *process, bool is_ma
         .offset = is_main ? LODE_ENTRY_MAIN_THREAD : LODE_ENTRY_APPLICATION_THREAD, .kind = HPCRUN_RAW_ENTRY};
     frame.module = lode_hpcrun_raw_module(raw, process, LODE_NO_NUMBER);
     return frame.module == LODE_NO_NUMBER ? 0 : child(raw, LODE_TREE_ROOT, &frame);
+}
+
+uint32_t lode_perf_woken(struct hpcrun_raw *raw, uint32_t wait, const char *name)
+{
+    struct hpcrun_raw_frame frame = {.kind = HPCRUN_RAW_POINT};
+    char text[256];
+    snprintf(text, sizeof text, "woken by %.200s", name);
+    frame.module = lode_hpcrun_raw_add_module(raw, text, PERF_KEY_WAKER);
+    return frame.module == LODE_NO_NUMBER ? 0 : child(raw, wait, &frame);
 }
 
 /* ---- words ---- */

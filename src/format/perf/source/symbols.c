@@ -8,6 +8,7 @@
 #include "format/hpcrun/scopes/module_file.h"
 #include "format/perf/source/answer.h"
 #include "format/perf/source/jitdump.h"
+#include "format/perf/source/path.h"
 #include "format/perf/source/unnamed.h"
 #include <elf.h>
 #include <lode/name.h>
@@ -309,12 +310,27 @@ static lode_status note_unnamed(const struct asking *self, bool is_answered, str
     return LODE_OK;
 }
 
+/* What is no address has its name. */
+static lode_status name_waker(const struct asking *self)
+{
+    struct perf_answer made;
+    struct hpcrun_answer answer = {.code = &made.code, .module = "[waker]", .hides_points = true};
+    lode_perf_answer_init(&made);
+    lode_status status = lode_perf_answer_add(&made, question_of(self)->path, 0, UINT64_MAX)
+                             ? lode_hpcrun_answer(self->scopes, self->number, &answer, self->error)
+                             : lode_fail_memory(self->error);
+    lode_perf_answer_free(&made);
+    return status;
+}
+
 static lode_status ask_all(struct perf_source *source, struct hpcrun_scopes *scopes,
                            const struct hpcrun_asking *all, struct lode_array *unnamed, lode_error *error)
 {
     for (uint32_t i = 0; i < scopes->questions.count; i++) {
         const struct hpcrun_question *question = LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i);
         struct asking self = {.source = source, .scopes = scopes, .all = all, .number = i, .error = error};
+        if (question->count > 0 && question->key == PERF_KEY_WAKER)
+            LODE_TRY(name_waker(&self));
         if (question->count == 0 || question->key >= source->replay.modules.items.count)
             continue;
         self.module = perf_module_at(&source->replay, question->key);
