@@ -29,6 +29,7 @@ RECORDINGS = {
     "compressed": (["-z", "-g", "-F", "999", "-e", "cpu-clock:u"], []),
     "unwound stacks": (["--call-graph", "dwarf,4096", "-F", "499", "-e", "cpu-clock:u"], ["threads"]),
     "unwound stacks, compressed": (["-z", "--call-graph", "dwarf,4096", "-F", "499", "-e", "cpu-clock:u"], []),
+    "system-wide": (["-a", "-g", "-F", "199", "-e", "cpu-clock"], ["threads"]),
     "a group that is read": (["-F", "499", "-e", "{cpu-clock,page-faults}:S"], []),
 }
 HEAD = re.compile(r"^(?P<comm>.*?)\s+(?P<pid>-?\d+)/(?P<tid>-?\d+)\s+(?:\[\d+\]\s+)?(?:[\d.]+:\s+)?(?P<period>\d+)\s+(?P<event>\S+):(?P<rest>\s.*)?$")
@@ -94,6 +95,124 @@ def differences(lode, path, program):
     if isinstance(found, int) and found - 1 < threads:
         wrong.append(f"{found} profiles of {threads} threads")
     return wrong
+
+
+def modules(lode, path, samples, metric="cpu-clock:u (sec)"):
+    """Own costs by module, of perf script and of Lode, if they differ."""
+    wanted, found = Counter(), Counter()
+    for _, _, period, frames in samples:
+        wanted["//anon" if frames[0][1].startswith("/tmp/perf-") else frames[0][1]] += period * 1e-9
+    for row in ask(lode, "top", "--json", "--limit", 0, "--by", "module", "-m", metric, path)["rows"]:
+        found[row["module"]] += row["exclusive"]
+    return [f"{name}: {found[name]} instead of {wanted[name]}" for name in {*wanted, *found} if name and not near(wanted[name], found[name])]
+
+
+def check_dlopen(tap, lode, program, plugin, scratch):
+    """Two libraries, one after the other, mostly at the same addresses."""
+    path, libraries = scratch / "dlopen.data", [scratch / "libred.so", scratch / "libgreen.so"]
+    for library in libraries:
+        shutil.copy(plugin, library)
+    run("perf", "record", "-q", "-g", "-F", "999", "-e", "cpu-clock:u", "-o", path, "--", program, "dlopen", *libraries)
+    samples = scripted(path)
+    wrong = modules(lode, path, samples)
+    seen = {frames[0][1] for _, _, _, frames in samples}
+    rows = ask(lode, "top", "--json", "--limit", 0, path)["rows"]
+    named = {row["module"] for row in rows if row["function"] == "plugin_work"}
+    wanted = {str(library) for library in libraries}
+    tap.check(not wrong and wanted <= seen and named == wanted, "dlopen: costs of libraries are those of perf script", [*wrong[:8], seen, named])
+
+
+def check_map(tap, lode, what, words, function, scratch):
+    """Code that an interpreter or a compiler made, with names from /tmp/perf-PID.map."""
+    path = scratch / f"{what}.data"
+    run("perf", "record", "-q", "-g", "-F", "999", "-e", "cpu-clock:u", "-o", path, "--", *words, cwd=scratch)
+    samples = scripted(path)
+    wrong = modules(lode, path, samples)
+    made = {symbol for _, _, _, frames in samples for symbol, module in frames if module.startswith("/tmp/perf-")}
+    rows = {row["function"] for row in ask(lode, "top", "--json", "--limit", 0, path)["rows"] if row["module"] == "//anon"}
+    is_named = any(function in name for name in made) and any(function in name for name in rows)
+    tap.check(not wrong and is_named, f"{what}: costs of modules are those of perf script, and {function} has its name", [*wrong[:8], sorted(rows)[:8]])
+    for number in {module for _, _, _, frames in samples for _, module in frames if module.startswith("/tmp/perf-")}:
+        Path(number).unlink(missing_ok=True)
+
+
+def perf_python():
+    """A Python that writes maps for perf; None: there is none."""
+    test = "import sys; sys.exit(not sys.is_stack_trampoline_active())"
+    beside = sorted(Path(sys.base_prefix).parent.glob("3.1[2-9]*/bin/python3"))
+    candidates = [sys.executable, *filter(None, map(shutil.which, ("python3.14", "python3.13", "python3.12"))), *beside]
+    return next((python for python in candidates if run(python, "-X", "perf", "-c", test).returncode == 0), None)
+
+
+def check_maps(tap, lode, scratch):
+    programs = Path(__file__).resolve().parent / "programs"
+    python = perf_python()
+    if python:
+        check_map(tap, lode, "Python", [python, "-X", "perf", programs / "work.py"], "inner_work", scratch)
+    else:
+        tap.skip("Python with a map", "no Python here writes one: it needs 3.12")
+    if shutil.which("node") is None:
+        tap.skip("Node with a map", "node is missing")
+        return
+    check_map(tap, lode, "Node", ["node", "--perf-basic-prof", programs / "work.js"], "innerWork", scratch)
+    path = scratch / "dump.data"
+    run("perf", "record", "-q", "-k", "mono", "-g", "-F", "999", "-e", "cpu-clock:u", "-o", path, "--", "node", "--perf-prof", programs / "work.js", cwd=scratch)
+    rows = ask(lode, "top", "--json", "--limit", 0, path)["rows"]
+    named = [row for row in rows if row["module"].endswith(".dump") and "innerWork" in (row["function"] or "")]
+    share = sum(row["exclusive"] for row in named) / (sum(row["exclusive"] for row in rows) or 1)
+    others = [row["function"] for row in rows if row["module"].endswith(".dump") and row["function"].startswith("[")]
+    tap.check(bool(named) and not others and share > 0.05, "Node: functions have names from its dump (jitdump)", [share, others, rows[:3]])
+
+
+SCHEDULED = re.compile(r"^\s*(?P<comm>.*?)\s+(?P<tid>-?\d+)\s+(?P<seconds>\d+)\.(?P<rest>\d{9}):\s+sched:(?P<event>\w+):\s+(?P<fields>.*)$")
+
+
+def waits(path):
+    """Off-CPU nanoseconds by the name of who ended them, from what perf script shows of switches; None: nobody."""
+    text = run("perf", "script", "--ns", "-i", path, "-F", "comm,tid,time,event,trace").stdout.decode(errors="replace")
+    out, wakers, sums = {}, {}, Counter()
+
+    def arrive(tid, time):
+        if tid in out:
+            sums[wakers.pop(tid, None)] += time - out.pop(tid)
+
+    for line in text.splitlines():
+        match = SCHEDULED.match(line)
+        if match is None:
+            continue
+        tid, time, fields = int(match["tid"]), int(match["seconds"] + match["rest"]), match["fields"]
+        if match["event"] == "sched_switch":
+            if tid not in out:
+                out[tid] = time
+            other = int(re.search(r"next_pid=(\d+)", fields)[1])
+            arrive(other, time)
+        else:
+            woken = int(re.search(r" pid=(\d+)", fields)[1])
+            if woken in out:
+                wakers.setdefault(woken, match["comm"])
+    return sums
+
+
+def check_waits(tap, lode, program, scratch):
+    """With all processors, each switch to a thread is recorded, too."""
+    path = scratch / "waits.data"
+    done = run("perf", "record", "-q", "-a", "-e", "sched:sched_switch,sched:sched_waking", "-o", path, "--", program, "threads")
+    if done.returncode != 0:
+        tap.skip("off-CPU time", "perf does not record it here")
+        return
+    wanted = waits(path)
+    total = ask(lode, "top", "--json", "--limit", 1, "-m", "off-CPU (sec)", path)["total"]
+    found = Counter()
+    tree = ask(lode, "tree", "--json", "--limit", 0, "--depth", 0, "--min-percent", 0, "-m", "off-CPU (sec)", path)
+    for row in tree["rows"]:
+        if row["name"].startswith("woken by "):
+            found[row["name"][len("woken by ") :]] += row["inclusive"]
+    whole = sum(wanted.values()) * 1e-9
+    # Threads of other PID namespaces all have the id 0 or -1, and cannot be distinguished.
+    own = "busy"
+    wrong = [] if near(found[own], wanted[own] * 1e-9) else [f"woken by {own}: {found[own]} instead of {wanted[own] * 1e-9}"]
+    wrong += [] if near(total, whole) else [f"{total} instead of {whole}"]
+    tap.check(not wrong and wanted[own] > 0, "off-CPU time, and who ended it, follow from the switches of perf script", [*wrong, wanted, found])
 
 
 def check_killed(tap, lode, program, scratch):
@@ -166,6 +285,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True)
     parser.add_argument("--program", required=True)
+    parser.add_argument("--plugin", required=True, help="a library that the program opens")
     parser.add_argument("--symbols", required=True, help="the program lode-symbols")
     options = parser.parse_args()
     os.environ["LODE_PLUGINS"] = str(Path(options.symbols).resolve().parent)
@@ -188,6 +308,9 @@ def main():
                 continue
             wrong = differences(options.lode, path, program)
             tap.check(not wrong, f"{name}: costs of functions are those of perf script", wrong[:8])
+        check_dlopen(tap, options.lode, program, options.plugin, scratch)
+        check_maps(tap, options.lode, scratch)
+        check_waits(tap, options.lode, program, scratch)
         check_killed(tap, options.lode, program, scratch)
         check_binary(tap, options.lode, program, scratch)
         check_reader(tap, options.lode, scratch)

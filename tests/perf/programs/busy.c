@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* busy [threads | fork | forever]: works for 0.2 s, or on and on, in functions never inlined. */
+/*
+ * busy [threads | fork | forever | dlopen LIBRARY...]: works for 0.2 s, or on and on, in functions never
+ * inlined; with libraries, in one after the other, each closed before the next.
+ */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -31,6 +35,18 @@ static void *work(void *argument)
     return NULL;
 }
 
+static int work_in(const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW);
+    void *found = library ? dlsym(library, "plugin_work") : NULL;
+    void (*function)(unsigned long);
+    if (found == NULL)
+        return 1;
+    memcpy(&function, &found, sizeof function);
+    function(20000000);
+    return dlclose(library);
+}
+
 int main(int count, char **arguments)
 {
     pthread_t threads[3];
@@ -39,6 +55,12 @@ int main(int count, char **arguments)
             pthread_create(&threads[i], NULL, work, NULL);
         for (unsigned i = 0; i < 3; i++)
             pthread_join(threads[i], NULL);
+        return 0;
+    }
+    if (count > 2 && strcmp(arguments[1], "dlopen") == 0) {
+        for (int i = 0; i < 6; i++)
+            if (work_in(arguments[2 + i % (count - 2)]) != 0)
+                return 1;
         return 0;
     }
     if (count > 1 && strcmp(arguments[1], "fork") == 0) {
