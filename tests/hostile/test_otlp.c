@@ -44,9 +44,8 @@ static int note_rule(void *user, const lode_finding *finding)
     return 0;
 }
 
-static lode_check_result check(const char *name, const void *bytes, size_t size, struct rules *rules)
+static lode_check_result check_files(const lode_memory_file *files, size_t count, struct rules *rules)
 {
-    lode_memory_file file = {name, bytes, size};
     lode_check_options options = LODE_CHECK_OPTIONS_INIT;
     lode_check_result result = {0};
     *rules = (struct rules){.count = 0};
@@ -54,8 +53,14 @@ static lode_check_result check(const char *name, const void *bytes, size_t size,
     options.threads = 1;
     options.on_finding = note_rule;
     options.user = rules;
-    assert_int_equal(lode_check_memory(&file, 1, &options, &result, NULL), LODE_OK);
+    assert_int_equal(lode_check_memory(files, count, &options, &result, NULL), LODE_OK);
     return result;
+}
+
+static lode_check_result check(const char *name, const void *bytes, size_t size, struct rules *rules)
+{
+    lode_memory_file file = {name, bytes, size};
+    return check_files(&file, 1, rules);
 }
 
 static const struct {
@@ -117,6 +122,96 @@ static void conflicting_spans_are_reported(void **state)
     check("traces.json", text, strlen(text), &rules);
     assert_int_equal(rules.count, 2);
     assert_string_equal(rules.names[1], "otlp-conflict");
+}
+
+static void assert_only(const struct rules *rules, const char *rule)
+{
+    assert_int_equal(rules->count, 1);
+    assert_string_equal(rules->names[0], rule);
+}
+
+#define PAIR(client, server, begin, end)                                                                     \
+    SPANS("{" NAMED "\"spanId\":\"" client "\",\"kind\":3," TIMES "}")                                       \
+    SPANS_OF("api", "{" NAMED "\"spanId\":\"" server "\",\"parentSpanId\":\"" client "\",\"kind\":2,"        \
+                    "\"startTimeUnixNano\":\"" begin "\",\"endTimeUnixNano\":\"" end "\"}")
+
+/* A queue on one side looks like a clock, but not in most calls. */
+static void few_spans_outside_of_their_callers_are_no_clock(void **state)
+{
+    static const char text[] =
+        PAIR("00000000000000a1", "00000000000000b1", "1700000000001000001", "1700000000002000001")
+            PAIR("00000000000000a2", "00000000000000b2", "1700000000001000001", "1700000000002000001")
+                PAIR("00000000000000a3", "00000000000000b3", "1600000000000000001", "1600000000005000001");
+    struct rules rules;
+    (void)state;
+    check("traces.json", text, strlen(text), &rules);
+    assert_only(&rules, "otlp-outside");
+}
+
+static void a_file_of_something_else_is_unknown(void **state)
+{
+    static const char good[] = SPANS("{" NAMED "\"spanId\":\"0000000000000001\"," TIMES "}");
+    static const char other[] = "{\"settings\": 1}\n";
+    lode_memory_file files[] = {{"a.json", good, sizeof good - 1}, {"b.json", other, sizeof other - 1}};
+    struct rules rules;
+    (void)state;
+    assert_int_equal(check_files(files, 2, &rules).tracks, 1);
+    assert_only(&rules, "otlp-unknown");
+}
+
+/* A gzip file that stores its content as it is; its check sum is wrong. */
+static void damaged_compression_is_reported(void **state)
+{
+    static const char text[] = SPANS("{" NAMED "\"spanId\":\"0000000000000001\"," TIMES "}");
+    unsigned char bytes[sizeof text + 32] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1};
+    size_t size = sizeof text - 1, at = 11;
+    struct rules rules;
+    (void)state;
+    bytes[at++] = (unsigned char)size;
+    bytes[at++] = (unsigned char)(size >> 8);
+    bytes[at++] = (unsigned char)~size;
+    bytes[at++] = (unsigned char)(~size >> 8);
+    memcpy(bytes + at, text, size);
+    at += size + 4;
+    bytes[at++] = (unsigned char)size;
+    bytes[at++] = (unsigned char)(size >> 8);
+    assert_int_equal(check("traces.json", bytes, at + 2, &rules).tracks, 1);
+    assert_only(&rules, "otlp-unpack");
+}
+
+/* A block of zstd: 3 bytes, then its content, or the byte that it repeats. */
+static size_t put_block(unsigned char *out, unsigned type, size_t size, const void *content, size_t stored)
+{
+    unsigned head = type << 1 | (unsigned)size << 3;
+    out[0] = (unsigned char)head;
+    out[1] = (unsigned char)(head >> 8);
+    out[2] = (unsigned char)(head >> 16);
+    memcpy(out + 3, content, stored);
+    return 3 + stored;
+}
+
+/* Spans, then blank lines: 4 bytes for each 128 KiB of them. */
+static void what_unpacks_to_very_much_is_not_read(void **state)
+{
+    enum {
+        BLOCKS = 80,
+        BLOCK = 1 << 17
+    };
+    static const char text[] = SPANS("{" NAMED "\"spanId\":\"0000000000000001\"," TIMES "}");
+    unsigned char bytes[sizeof text + 16 + 4 * BLOCKS] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0x38};
+    size_t at = 6;
+    struct rules rules;
+    (void)state;
+    at += put_block(bytes + at, 0, sizeof text - 1, text, sizeof text - 1);
+    for (unsigned i = 0; i < BLOCKS; i++)
+        at += put_block(bytes + at, 1, BLOCK, "\n", 1);
+    bytes[at - 4] |= 1; /* the last one */
+    lode_check_result result = check("traces.json", bytes, at, &rules);
+    bool has_zstd = rules.count != 1 || strcmp(rules.names[0], "otlp-zstd") != 0;
+    assert_only(&rules, has_zstd ? "otlp-ratio" : "otlp-zstd");
+    assert_int_equal(result.tracks, has_zstd);
+    print_message("%s\n", has_zstd ? "not tested: otlp-zstd, since this build knows zstd"
+                                   : "not tested: otlp-ratio, since this build does not know zstd");
 }
 
 /* ---- concurrent calls ---- */
@@ -253,6 +348,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_rule_has_a_file_that_breaks_it),
         cmocka_unit_test(conflicting_spans_are_reported),
+        cmocka_unit_test(few_spans_outside_of_their_callers_are_no_clock),
+        cmocka_unit_test(a_file_of_something_else_is_unknown),
+        cmocka_unit_test(damaged_compression_is_reported),
+        cmocka_unit_test(what_unpacks_to_very_much_is_not_read),
         cmocka_unit_test(a_concurrent_sibling_is_on_a_side_track),
         cmocka_unit_test(deep_traces_do_no_harm),
         cmocka_unit_test(no_mutation_does_harm),
