@@ -13,6 +13,11 @@ enum lode_pb_step lode_pb_number(struct lode_pb_walk *walk, uint64_t *number)
     if (walk->at == walk->end)
         return LODE_PB_END;
     const uint8_t *at = walk->at;
+    if (*at < 0x80) { /* most keys and lengths */
+        *number = *at;
+        walk->at = at + 1;
+        return LODE_PB_FIELD;
+    }
     for (unsigned i = 0; i < VARINT_MOST; i++) {
         if (at == walk->end)
             return LODE_PB_CUT;

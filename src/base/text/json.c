@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/text/json.h"
 
+#include "base/io/bytes.h"
+
 static bool fail(struct lode_json *json)
 {
     json->has_failed = true;
@@ -60,12 +62,30 @@ static bool next_item(struct lode_json *json, char close)
     return next != '\0' && next != close ? true : fail(json);
 }
 
+enum {
+    WORD = sizeof(uint64_t),
+    WORDS_LOOKED_AT = 4
+};
+
+/* The first quote; NULL if there is none. Most strings are shorter than a call of memchr takes. */
+static const uint8_t *find_quote(const uint8_t *at, const uint8_t *end)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), quotes = ones * '"';
+    for (unsigned i = 0; i < WORDS_LOOKED_AT && end - at >= WORD; i++, at += WORD) {
+        uint64_t others = get_u64le(at) ^ quotes;
+        uint64_t found = (others - ones) & ~others & ones << 7;
+        if (found)
+            return at + __builtin_ctzll(found) / 8;
+    }
+    return memchr(at, '"', (size_t)(end - at));
+}
+
 /* From the opening quote to behind the closing one. Quotes are found first: most have no escape. */
 static bool take_string(struct lode_json *json, struct lode_range *content)
 {
     const uint8_t *begin = ++json->at;
     while (json->at < json->end) {
-        const uint8_t *quote = memchr(json->at, '"', (size_t)(json->end - json->at));
+        const uint8_t *quote = find_quote(json->at, json->end);
         size_t slashes = 0;
         if (quote == NULL)
             break;
@@ -270,12 +290,16 @@ size_t lode_json_unescape(struct lode_range content, uint8_t *out)
 
 /* ---- numbers ---- */
 
+enum {
+    DIGITS_THAT_FIT = 19 /* into 64 bits, whatever they are */
+};
+
 uint64_t lode_json_unsigned(struct lode_range digits)
 {
     uint64_t value = 0;
     for (uint64_t i = 0; i < digits.size && digits.data[i] >= '0' && digits.data[i] <= '9'; i++) {
         uint64_t digit = digits.data[i] - (uint64_t)'0';
-        if (value > (UINT64_MAX - digit) / 10)
+        if (i >= DIGITS_THAT_FIT && value > (UINT64_MAX - digit) / 10)
             return UINT64_MAX;
         value = value * 10 + digit;
     }

@@ -41,14 +41,6 @@ uint32_t lode_otlp_batch_origin(struct otlp_batch *batch, struct lode_range reso
     return origin;
 }
 
-/* What is read besides the record. */
-struct reading {
-    struct otlp_span span;
-    bool has_trace, has_id, has_bad_parent;
-    uint64_t dropped[3];
-    bool is_warned;
-};
-
 static void read_status(struct otlp_span *span, struct lode_range bytes)
 {
     struct lode_pb_walk walk = lode_pb_walk_of(bytes);
@@ -58,13 +50,7 @@ static void read_status(struct otlp_span *span, struct lode_range bytes)
             span->flags |= OTLP_SPAN_FAILED;
 }
 
-static void read_flags(struct otlp_span *span, uint64_t flags)
-{
-    if ((flags & OTLP_FLAG_KNOWS_REMOTE) && (flags & OTLP_FLAG_REMOTE))
-        span->flags |= OTLP_SPAN_REMOTE;
-}
-
-static void read_ids(struct reading *reading, const struct lode_pb_field *field)
+static void read_ids(struct otlp_reading *reading, const struct lode_pb_field *field)
 {
     struct otlp_span *span = &reading->span;
     if (field->number == SPAN_TRACE_ID && field->bytes.size == sizeof span->trace) {
@@ -77,7 +63,7 @@ static void read_ids(struct reading *reading, const struct lode_pb_field *field)
     }
 }
 
-static void read_field(struct reading *reading, const struct lode_pb_field *field)
+static void read_field(struct otlp_reading *reading, const struct lode_pb_field *field)
 {
     struct otlp_span *span = &reading->span;
     switch (field->number) {
@@ -108,7 +94,7 @@ static void read_field(struct reading *reading, const struct lode_pb_field *fiel
         read_status(span, field->bytes);
         break;
     case SPAN_FLAGS:
-        read_flags(span, field->value);
+        otlp_reading_flags(reading, field->value);
         break;
     case SPAN_NOTES:
         span->flags |= field->value & (OTLP_SPAN_SHARED | OTLP_SPAN_ADJUSTED);
@@ -131,29 +117,40 @@ static bool is_sound(struct otlp_batch *batch, const struct otlp_span *span)
     return has_time;
 }
 
-void lode_otlp_batch_add(struct otlp_batch *batch, struct lode_range bytes, const uint8_t *position,
+void lode_otlp_batch_put(struct otlp_batch *batch, struct otlp_reading *reading, const uint8_t *position,
                          uint32_t origin)
 {
-    struct reading reading = {
-        .span = {.position = batch->file | (uint64_t)(position - batch->start), .origin = origin}};
-    struct lode_pb_walk walk = lode_pb_walk_of(bytes);
-    struct lode_pb_field field;
-    while (lode_pb_next(&walk, &field) == LODE_PB_FIELD)
-        read_field(&reading, &field);
-    if (!is_sound(batch, &reading.span))
+    reading->span.position = batch->file | (uint64_t)(position - batch->start);
+    reading->span.origin = origin;
+    if (!is_sound(batch, &reading->span))
         return;
     struct otlp_span *span = lode_array_push(&batch->spans);
     if (span == NULL) {
         batch->has_failed = true;
         return;
     }
-    *span = reading.span;
+    *span = reading->span;
     if (span->end < span->begin) {
         span->flags |= OTLP_SPAN_NO_END;
         span->end = span->begin;
         batch->counts[OTLP_COUNT_NO_END]++;
     }
     for (unsigned i = 0; i < 3; i++)
-        batch->counts[OTLP_COUNT_DROPPED_ATTRIBUTES + i] += reading.dropped[i];
-    batch->counts[OTLP_COUNT_WARNED] += reading.is_warned && (span->flags & OTLP_SPAN_ADJUSTED);
+        batch->counts[OTLP_COUNT_DROPPED_ATTRIBUTES + i] += reading->dropped[i];
+    batch->counts[OTLP_COUNT_WARNED] += reading->is_warned && (span->flags & OTLP_SPAN_ADJUSTED);
+}
+
+bool lode_otlp_batch_add(struct otlp_batch *batch, struct lode_range bytes, const uint8_t *position,
+                         uint32_t origin)
+{
+    struct otlp_reading reading = {0};
+    struct lode_pb_walk walk = lode_pb_walk_of(bytes);
+    struct lode_pb_field field;
+    enum lode_pb_step step;
+    while ((step = lode_pb_next(&walk, &field)) == LODE_PB_FIELD)
+        read_field(&reading, &field);
+    if (step != LODE_PB_END)
+        return false;
+    lode_otlp_batch_put(batch, &reading, position, origin);
+    return true;
 }

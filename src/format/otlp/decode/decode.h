@@ -35,8 +35,23 @@ struct otlp_batch {
 
 void lode_otlp_batch_init(struct otlp_batch *batch);
 void lode_otlp_batch_free(struct otlp_batch *batch);
-/* Adds a span, whose protobuf form is `bytes`. It is at `position` of the file. */
-void lode_otlp_batch_add(struct otlp_batch *batch, struct lode_range bytes, const uint8_t *position,
+/* A span as it is read. */
+struct otlp_reading {
+    struct otlp_span span;
+    uint64_t dropped[3]; /* attributes, events, links */
+    bool is_warned;
+};
+/* The flags of W3C and OpenTelemetry. */
+static inline void otlp_reading_flags(struct otlp_reading *reading, uint64_t flags)
+{
+    if ((flags & OTLP_FLAG_KNOWS_REMOTE) && (flags & OTLP_FLAG_REMOTE))
+        reading->span.flags |= OTLP_SPAN_REMOTE;
+}
+/* Adds a span, which is at `position` of the file. */
+void lode_otlp_batch_put(struct otlp_batch *batch, struct otlp_reading *reading, const uint8_t *position,
+                         uint32_t origin);
+/* The same, whose protobuf form is `bytes`; false if that is damaged. */
+bool lode_otlp_batch_add(struct otlp_batch *batch, struct lode_range bytes, const uint8_t *position,
                          uint32_t origin);
 /* The number of a resource and a scope; LODE_NO_NUMBER if out of memory. */
 uint32_t lode_otlp_batch_origin(struct otlp_batch *batch, struct lode_range resource,
@@ -54,6 +69,8 @@ struct otlp_codec {
     bool (*read)(struct otlp_batch *batch, struct lode_range message);
     /* Writes the span that comes next in protobuf; NULL: it is that already. False if damaged. */
     bool (*write)(struct lode_json *json, enum otlp_detail detail, struct otlp_put *put);
+    /* Reads what a brief span has, without a detour; NULL: write it. False if damaged. */
+    bool (*brief)(struct lode_json *json, struct otlp_reading *reading);
 };
 
 extern const struct otlp_codec lode_otlp_protobuf, lode_otlp_json, lode_otlp_jaeger, lode_otlp_zipkin;

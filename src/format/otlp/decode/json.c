@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* TracesData in JSON, in all spellings that exist (doc/formats/otlp.md). */
+#include "base/io/bytes.h"
 #include "format/otlp/decode/decode.h"
 
 /* ---- values ---- */
@@ -144,9 +145,14 @@ static uint64_t read_enum(struct lode_json *json, const char *const *names, unsi
     return lode_json_unsigned(content);
 }
 
-static void write_status(struct otlp_put *put, struct lode_json *json)
+static uint64_t read_code(struct lode_json *json)
 {
     static const char *const codes[] = {"STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"};
+    return read_enum(json, codes, 3);
+}
+
+static void write_status(struct otlp_put *put, struct lode_json *json)
+{
     struct lode_range key;
     if (!lode_json_enter(json, '{')) {
         lode_json_skip(json);
@@ -155,7 +161,7 @@ static void write_status(struct otlp_put *put, struct lode_json *json)
     otlp_nested status = lode_otlp_put_begin(put, SPAN_STATUS);
     while (lode_json_key(json, &key)) {
         if (lode_json_is(key, "code"))
-            lode_otlp_put_number(put, STATUS_CODE, read_enum(json, codes, 3));
+            lode_otlp_put_number(put, STATUS_CODE, read_code(json));
         else if (lode_json_is(key, "message"))
             lode_otlp_put_text(put, STATUS_MESSAGE, lode_otlp_json_text(json));
         else
@@ -234,34 +240,28 @@ enum member {
     M_OTHER
 };
 
-#define MEMBER(number, name) [number] = {name, sizeof(name) - 1}
-/* Lengths are compared first: every key of every span comes here. */
+/* The member of a key: every key of every span comes here. */
 static enum member member_of(struct lode_range key)
 {
     static const struct {
         const char *name;
-        size_t length;
-    } members[] = {MEMBER(M_TRACE_ID, "traceId"),
-                   MEMBER(M_SPAN_ID, "spanId"),
-                   MEMBER(M_PARENT, "parentSpanId"),
-                   MEMBER(M_NAME, "name"),
-                   MEMBER(M_KIND, "kind"),
-                   MEMBER(M_BEGIN, "startTimeUnixNano"),
-                   MEMBER(M_END, "endTimeUnixNano"),
-                   MEMBER(M_STATUS, "status"),
-                   MEMBER(M_FLAGS, "flags"),
-                   MEMBER(M_DROPPED_ATTRIBUTES, "droppedAttributesCount"),
-                   MEMBER(M_DROPPED_EVENTS, "droppedEventsCount"),
-                   MEMBER(M_DROPPED_LINKS, "droppedLinksCount"),
-                   MEMBER(M_ATTRIBUTES, "attributes"),
-                   MEMBER(M_EVENTS, "events"),
-                   MEMBER(M_LINKS, "links"),
-                   MEMBER(M_TRACE_STATE, "traceState")};
-    enum member member = M_TRACE_ID;
-    while (member < M_OTHER && (key.size != members[member].length ||
-                                memcmp(key.data, members[member].name, members[member].length) != 0))
-        member++;
-    return member;
+        enum member member;
+    } members[][3] = {[4] = {{"name", M_NAME}, {"kind", M_KIND}},
+                      [5] = {{"flags", M_FLAGS}, {"links", M_LINKS}},
+                      [6] = {{"spanId", M_SPAN_ID}, {"status", M_STATUS}, {"events", M_EVENTS}},
+                      [7] = {{"traceId", M_TRACE_ID}},
+                      [10] = {{"attributes", M_ATTRIBUTES}, {"traceState", M_TRACE_STATE}},
+                      [12] = {{"parentSpanId", M_PARENT}},
+                      [15] = {{"endTimeUnixNano", M_END}},
+                      [17] = {{"startTimeUnixNano", M_BEGIN}, {"droppedLinksCount", M_DROPPED_LINKS}},
+                      [18] = {{"droppedEventsCount", M_DROPPED_EVENTS}},
+                      [22] = {{"droppedAttributesCount", M_DROPPED_ATTRIBUTES}}};
+    if (key.size >= sizeof members / sizeof *members)
+        return M_OTHER;
+    for (unsigned i = 0; i < 3 && members[key.size][i].name; i++)
+        if (memcmp(members[key.size][i].name, key.data, (size_t)key.size) == 0)
+            return members[key.size][i].member;
+    return M_OTHER;
 }
 
 static void write_counts(struct otlp_put *put, struct lode_json *json, enum member member)
@@ -275,10 +275,15 @@ static void write_counts(struct otlp_put *put, struct lode_json *json, enum memb
         lode_otlp_put_number(put, fields[member], number);
 }
 
-static void write_member(struct otlp_put *put, struct lode_json *json, enum member member)
+static uint64_t read_kind(struct lode_json *json)
 {
     static const char *const kinds[] = {"SPAN_KIND_UNSPECIFIED", "SPAN_KIND_INTERNAL", "SPAN_KIND_SERVER",
                                         "SPAN_KIND_CLIENT",      "SPAN_KIND_PRODUCER", "SPAN_KIND_CONSUMER"};
+    return read_enum(json, kinds, OTLP_KINDS);
+}
+
+static void write_member(struct otlp_put *put, struct lode_json *json, enum member member)
+{
     switch (member) {
     case M_TRACE_ID:
         lode_otlp_put_id(put, SPAN_TRACE_ID, lode_otlp_json_text(json), 16);
@@ -290,7 +295,7 @@ static void write_member(struct otlp_put *put, struct lode_json *json, enum memb
         lode_otlp_put_id(put, SPAN_PARENT, lode_otlp_json_text(json), 8);
         break;
     case M_KIND:
-        lode_otlp_put_number(put, SPAN_KIND, read_enum(json, kinds, OTLP_KINDS));
+        lode_otlp_put_number(put, SPAN_KIND, read_kind(json));
         break;
     case M_BEGIN:
         lode_otlp_put_fixed(put, SPAN_BEGIN, lode_otlp_json_unsigned(json));
@@ -331,13 +336,94 @@ static bool write_span(struct lode_json *json, enum otlp_detail detail, struct o
     struct lode_range key;
     if (!lode_json_enter(json, '{'))
         return false;
-    while (lode_json_key(json, &key)) {
-        enum member member = member_of(key);
-        if (detail == OTLP_BRIEF && (member >= M_ATTRIBUTES || member == M_NAME))
-            lode_json_skip(json);
-        else
-            write_member(put, json, member);
+    (void)detail; /* brief ones are read without a detour */
+    while (lode_json_key(json, &key))
+        write_member(put, json, member_of(key));
+    return !json->has_failed;
+}
+
+/* ---- brief spans ---- */
+
+/* An id of 8 or 16 bytes; one that is not valid changes nothing. */
+static void read_id(struct lode_json *json, size_t size, uint64_t *words)
+{
+    uint8_t id[OTLP_ID_MOST];
+    if (!lode_otlp_read_id(lode_otlp_json_text(json), size, id))
+        return;
+    for (size_t i = 0; i < size / sizeof *words; i++)
+        words[i] = get_u64be(id + i * sizeof *words);
+}
+
+static void read_status(struct lode_json *json, struct otlp_span *span)
+{
+    struct lode_range key;
+    if (!lode_json_enter(json, '{')) {
+        lode_json_skip(json);
+        return;
     }
+    while (lode_json_key(json, &key)) {
+        if (!lode_json_is(key, "code"))
+            lode_json_skip(json);
+        else if (read_code(json) == OTLP_STATUS_ERROR)
+            span->flags |= OTLP_SPAN_FAILED;
+    }
+}
+
+static void read_member(struct lode_json *json, struct otlp_reading *reading, enum member member)
+{
+    struct otlp_span *span = &reading->span;
+    uint64_t number;
+    switch (member) {
+    case M_TRACE_ID:
+        read_id(json, sizeof span->trace, span->trace);
+        break;
+    case M_SPAN_ID:
+        read_id(json, sizeof span->id, &span->id);
+        break;
+    case M_PARENT:
+        read_id(json, sizeof span->parent_id, &span->parent_id);
+        break;
+    case M_KIND:
+        number = read_kind(json);
+        span->kind = number < OTLP_KINDS ? (uint8_t)number : OTLP_UNSPECIFIED;
+        break;
+    case M_BEGIN:
+        span->begin = lode_otlp_json_unsigned(json);
+        break;
+    case M_END:
+        span->end = lode_otlp_json_unsigned(json);
+        break;
+    case M_STATUS:
+        read_status(json, span);
+        break;
+    case M_FLAGS:
+        otlp_reading_flags(reading, lode_otlp_json_unsigned(json));
+        break;
+    case M_DROPPED_ATTRIBUTES:
+    case M_DROPPED_EVENTS:
+    case M_DROPPED_LINKS:
+        number = lode_otlp_json_unsigned(json);
+        if (number > 0)
+            reading->dropped[member - M_DROPPED_ATTRIBUTES] = number;
+        break;
+    case M_NAME:
+    case M_ATTRIBUTES:
+    case M_EVENTS:
+    case M_LINKS:
+    case M_TRACE_STATE:
+    case M_OTHER:
+        lode_json_skip(json);
+        break;
+    }
+}
+
+static bool read_brief(struct lode_json *json, struct otlp_reading *reading)
+{
+    struct lode_range key;
+    if (!lode_json_enter(json, '{'))
+        return false;
+    while (lode_json_key(json, &key))
+        read_member(json, reading, member_of(key));
     return !json->has_failed;
 }
 
@@ -454,4 +540,4 @@ static bool read_message(struct otlp_batch *batch, struct lode_range message)
     return !json.has_failed && lode_json_peek(&json) == '\0';
 }
 
-const struct otlp_codec lode_otlp_json = {"OTLP JSON", read_message, write_span};
+const struct otlp_codec lode_otlp_json = {"OTLP JSON", read_message, write_span, read_brief};

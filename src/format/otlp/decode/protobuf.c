@@ -15,16 +15,6 @@ static struct lode_range find(struct lode_range message, uint64_t number)
     return found;
 }
 
-static bool is_sound(struct lode_range message)
-{
-    struct lode_pb_walk walk = lode_pb_walk_of(message);
-    struct lode_pb_field field;
-    enum lode_pb_step step = LODE_PB_FIELD;
-    while (step == LODE_PB_FIELD)
-        step = lode_pb_next(&walk, &field);
-    return step == LODE_PB_END;
-}
-
 static bool read_scope(struct otlp_batch *batch, struct lode_range message, struct lode_range resource)
 {
     struct lode_range scope = find(find(message, SCOPE_SPANS_SCOPE), SCOPE_NAME);
@@ -35,9 +25,8 @@ static bool read_scope(struct otlp_batch *batch, struct lode_range message, stru
     while (!batch->has_failed && (step = lode_pb_next(&walk, &field)) == LODE_PB_FIELD) {
         if (field.number != SCOPE_SPANS_SPANS || field.type != LODE_PB_BYTES)
             continue;
-        if (!is_sound(field.bytes))
+        if (!lode_otlp_batch_add(batch, field.bytes, field.start, origin))
             return false;
-        lode_otlp_batch_add(batch, field.bytes, field.start, origin);
     }
     return step == LODE_PB_END;
 }
@@ -68,4 +57,4 @@ static bool read_message(struct otlp_batch *batch, struct lode_range message)
     return step == LODE_PB_END;
 }
 
-const struct otlp_codec lode_otlp_protobuf = {"OTLP protobuf", read_message, NULL};
+const struct otlp_codec lode_otlp_protobuf = {"OTLP protobuf", read_message, NULL, NULL};

@@ -9,7 +9,6 @@
 enum {
     LENGTH_SIZE = 5, /* of a nested message: a varint that is padded, as its value comes later */
     VARINT_MOST = 10,
-    ID_MOST = 16,
     REAL_MOST = 63 /* characters */
 };
 
@@ -155,14 +154,19 @@ static size_t read_base64(struct lode_range content, uint8_t *out)
     return size;
 }
 
+bool lode_otlp_read_id(struct lode_range content, size_t size, uint8_t *id)
+{
+    size_t base64 = (size + 2) / 3 * 4;
+    memset(id, 0, OTLP_ID_MOST);
+    if (content.size == base64 && content.data[content.size - 1] == '=')
+        return read_base64(content, id) == size;
+    return content.size > 0 && content.size <= 2 * size && read_hex(content, id, size);
+}
+
 void lode_otlp_put_id(struct otlp_put *put, unsigned field, struct lode_range content, size_t size)
 {
-    uint8_t id[ID_MOST + 2] = {0};
-    size_t base64 = (size + 2) / 3 * 4;
-    bool is_base64 = content.size == base64 && content.data[content.size - 1] == '=';
-    bool is_sound = is_base64 ? read_base64(content, id) == size
-                              : content.size > 0 && content.size <= 2 * size && read_hex(content, id, size);
-    if (is_sound)
+    uint8_t id[OTLP_ID_MOST];
+    if (lode_otlp_read_id(content, size, id))
         lode_otlp_put_bytes(put, field, (struct lode_range){id, size});
     else if (content.size > 0)
         lode_otlp_put_bytes(put, field, (struct lode_range){id, 1}); /* not valid, but one */

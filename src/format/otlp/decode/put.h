@@ -7,6 +7,10 @@
 #include "base/memory/blob.h"
 #include "base/text/json.h"
 
+enum {
+    OTLP_ID_MOST = 18 /* bytes: base64 of 16 may have two more */
+};
+
 /* After the first failure nothing is written. */
 struct otlp_put {
     struct lode_blob *blob;
@@ -27,6 +31,8 @@ void lode_otlp_put_end(struct otlp_put *put, otlp_nested nested);
 void lode_otlp_put_text(struct otlp_put *put, unsigned field, struct lode_range content);
 /* A number as an id: hexadecimal, with leading zeros if they are missing, or base64. */
 void lode_otlp_put_id(struct otlp_put *put, unsigned field, struct lode_range content, size_t size);
+/* The same, as bytes: at most 16 of them. False if it is no id of this size. */
+bool lode_otlp_read_id(struct lode_range content, size_t size, uint8_t *id);
 /* What base64 stands for. */
 void lode_otlp_put_base64(struct otlp_put *put, unsigned field, struct lode_range content);
 /* A floating-point number of JSON, or one of its names. */

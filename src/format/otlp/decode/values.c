@@ -7,6 +7,8 @@
 static uint64_t whole(struct lode_range content)
 {
     for (uint64_t i = 0; i < content.size; i++) {
+        if (content.data[i] <= '9' && content.data[i] >= '0')
+            continue;
         if (content.data[i] != '.' && content.data[i] != 'e' && content.data[i] != 'E')
             continue;
         double real = lode_otlp_real(content);
@@ -74,11 +76,18 @@ bool lode_otlp_json_add(struct otlp_batch *batch, struct lode_json *json, const 
     struct otlp_put put = {&batch->scratch, false};
     const uint8_t *position = lode_json_peek(json) ? json->at : json->end;
     batch->scratch.size = 0;
+    if (codec->brief) {
+        struct otlp_reading reading = {0};
+        bool is_read = codec->brief(json, &reading) && !json->has_failed;
+        if (is_read)
+            lode_otlp_batch_put(batch, &reading, position, origin);
+        return is_read;
+    }
     bool is_sound = codec->write(json, OTLP_BRIEF, &put) && !json->has_failed;
     batch->has_failed |= put.has_failed;
     if (is_sound && !put.has_failed)
-        lode_otlp_batch_add(batch, (struct lode_range){batch->scratch.bytes, batch->scratch.size}, position,
-                            origin);
+        (void)lode_otlp_batch_add(batch, (struct lode_range){batch->scratch.bytes, batch->scratch.size},
+                                  position, origin);
     return is_sound;
 }
 

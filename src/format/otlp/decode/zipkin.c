@@ -213,4 +213,4 @@ static bool read_message(struct otlp_batch *batch, struct lode_range message)
     return !json.has_failed && lode_json_peek(&json) == '\0';
 }
 
-const struct otlp_codec lode_otlp_zipkin = {"Zipkin JSON", read_message, write_span};
+const struct otlp_codec lode_otlp_zipkin = {"Zipkin JSON", read_message, write_span, NULL};
