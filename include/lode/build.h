@@ -92,11 +92,15 @@ typedef struct lode_build_options {
     const char *const *source_roots;
     size_t source_root_count;
     int all_sources;
+    /* For measurements: structure files besides those of the measurements, which they precede. */
+    const char *const *structures;
+    size_t structure_count;
+    int no_loops; /* do not analyse the code of binaries, which finds loops */
 } lode_build_options;
 #define LODE_BUILD_OPTIONS_INIT                                                                              \
     {                                                                                                        \
         sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
-            0, 0, 0, NULL, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0                                       \
+            0, 0, 0, NULL, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, NULL, 0, 0                           \
     }
 
 /* The phases of building. */

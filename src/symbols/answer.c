@@ -46,7 +46,33 @@ void answers_begin(struct answers *answers, int fd)
         used += got > 0 ? (size_t)got : 0;
     }
     answers->found = must_grow(NULL, answers->count, sizeof *answers->found);
-    for (uint32_t i = 0; i < answers->count; i++)
+    answers->is_extra = must_grow(NULL, answers->count, sizeof *answers->is_extra);
+    for (uint32_t i = 0; i < answers->count; i++) {
+        answers->found[i] = (struct found){.scope = SYMBOLS_NONE};
+        answers->is_extra[i] = false;
+    }
+}
+
+void answers_add(struct answers *answers, const uint64_t *offsets, size_t count, bool is_asked)
+{
+    size_t all = 0, old = 0, new = 0, most = answers->count + count;
+    if (most >= SYMBOLS_NONE)
+        _exit(SYMBOLS_NO_MEMORY);
+    uint64_t *merged = must_grow(NULL, most, sizeof *merged);
+    bool *is_extra = must_grow(NULL, most, sizeof *is_extra);
+    while (old < answers->count || new < count) {
+        bool is_old = new == count || (old < answers->count && answers->offsets[old] <= offsets[new]);
+        new += is_old &&new < count && answers->offsets[old] == offsets[new];
+        is_extra[all] = is_old ? answers->is_extra[old] : !is_asked;
+        merged[all++] = is_old ? answers->offsets[old++] : offsets[new ++];
+    }
+    free(answers->offsets);
+    free(answers->is_extra);
+    answers->offsets = merged;
+    answers->is_extra = is_extra;
+    answers->count = (uint32_t)all;
+    answers->found = must_grow(answers->found, all, sizeof *answers->found);
+    for (size_t i = 0; i < all; i++)
         answers->found[i] = (struct found){.scope = SYMBOLS_NONE};
 }
 
@@ -158,15 +184,15 @@ static void send_u64(uint64_t number)
     send_bytes(&number, sizeof number);
 }
 
-static void send_scope(const struct scope *scope)
+static void send_scope(const struct scope *scope, const uint32_t *numbers)
 {
     send_byte(SYMBOLS_SCOPE);
     send_byte(scope->kind);
-    send_u32(scope->parent);
+    send_u32(scope->parent == SYMBOLS_NONE ? SYMBOLS_NONE : numbers[scope->parent]);
     send_u32(scope->name);
     send_u32(scope->file);
     send_u32(scope->line);
-    send_u32(scope->function);
+    send_u32(numbers[scope->function]);
     send_u64(scope->address);
 }
 
@@ -183,28 +209,86 @@ void answers_send_debug(unsigned has, const void *id, size_t id_size, const char
     send_bytes(link, length);
 }
 
-void answers_send(const struct answers *answers)
+/* Sends the scopes that answers need; `numbers` is by scope, as sent. Returns how many. */
+static uint32_t send_scopes(const struct answers *answers, uint32_t *numbers)
 {
     uint32_t sent = 0;
+    for (uint32_t i = 0; i < answers->scope_count; i++)
+        numbers[i] = SYMBOLS_NONE;
+    for (uint32_t i = 0; i < answers->count; i++) {
+        uint32_t at = answers->is_extra[i] ? SYMBOLS_NONE : answers->found[i].scope;
+        for (; at != SYMBOLS_NONE && numbers[at] == SYMBOLS_NONE; at = answers->scopes[at].parent)
+            numbers[at] = 0;
+    }
+    /* The first scope of a function may be of an offset that nobody asked about. */
+    for (uint32_t i = answers->scope_count; i-- > 0;)
+        for (uint32_t at = numbers[i] == 0 ? answers->scopes[i].function : SYMBOLS_NONE;
+             at != SYMBOLS_NONE && numbers[at] == SYMBOLS_NONE; at = answers->scopes[at].parent)
+            numbers[at] = 0;
+    for (uint32_t i = 0; i < answers->scope_count; i++) {
+        if (numbers[i] == SYMBOLS_NONE)
+            continue;
+        numbers[i] = sent++;
+        send_scope(&answers->scopes[i], numbers);
+    }
+    return sent;
+}
+
+/* Returns how many. */
+static uint32_t send_answers(const struct answers *answers, const uint32_t *numbers)
+{
+    uint32_t sent = 0, asked = 0;
+    for (uint32_t i = 0; i < answers->count; i++) {
+        uint32_t scope = answers->found[i].scope;
+        if (answers->is_extra[i])
+            continue;
+        asked++;
+        if (scope == SYMBOLS_NONE)
+            continue;
+        send_byte(SYMBOLS_ANSWER);
+        send_u32(asked - 1);
+        send_u32(numbers[scope]);
+        sent++;
+    }
+    return sent;
+}
+
+/* Contiguous instructions of one scope are a range. Returns how many. */
+static uint32_t send_ranges(const struct answers *answers, const uint32_t *numbers)
+{
+    uint32_t sent = 0;
+    for (uint32_t i = 0, next; i < answers->count; i = next) {
+        uint32_t scope = answers->found[i].scope;
+        for (next = i + 1; next < answers->count && answers->found[next].scope == scope &&
+                           answers->ends[next - 1] == answers->offsets[next];
+             next++) {
+        }
+        if (scope == SYMBOLS_NONE)
+            continue;
+        send_byte(SYMBOLS_RANGE);
+        send_u64(answers->offsets[i]);
+        send_u64(answers->ends[next - 1]);
+        send_u32(numbers[scope]);
+        sent++;
+    }
+    return sent;
+}
+
+void answers_send(const struct answers *answers)
+{
+    uint32_t *numbers = must_grow(NULL, answers->scope_count, sizeof *numbers);
     for (uint32_t i = 0; i < answers->string_count; i++) {
         size_t length = strnlen(answers->strings[i], SYMBOLS_NAME_MOST);
         send_byte(SYMBOLS_STRING);
         send_u32((uint32_t)length);
         send_bytes(answers->strings[i], length);
     }
-    for (uint32_t i = 0; i < answers->scope_count; i++)
-        send_scope(&answers->scopes[i]);
-    for (uint32_t i = 0; i < answers->count; i++) {
-        if (answers->found[i].scope == SYMBOLS_NONE)
-            continue;
-        send_byte(SYMBOLS_ANSWER);
-        send_u32(i);
-        send_u32(answers->found[i].scope);
-        sent++;
-    }
+    uint32_t scopes = send_scopes(answers, numbers);
+    uint32_t sent = answers->ends ? send_ranges(answers, numbers) : send_answers(answers, numbers);
+    free(numbers);
     send_byte(SYMBOLS_END);
     send_u32(answers->string_count);
-    send_u32(answers->scope_count);
+    send_u32(scopes);
     send_u32(sent);
     if (fflush(output) != 0)
         _exit(SYMBOLS_NO_OUTPUT);

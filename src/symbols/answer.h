@@ -22,6 +22,8 @@ struct scope {
 struct answers {
     uint64_t *offsets; /* rising */
     struct found *found;
+    bool *is_extra; /* by offset: nobody asked */
+    uint64_t *ends; /* by offset: where its instruction ends, if ranges are sent; else NULL */
     uint32_t count;
     struct scope *scopes;
     uint32_t scope_count, scope_room;
@@ -33,6 +35,8 @@ struct answers {
 
 /* Reads the offsets. */
 void answers_begin(struct answers *answers, int fd);
+/* Adds offsets, which rise, before any has an answer. Those that nobody asked about get none. */
+void answers_add(struct answers *answers, const uint64_t *offsets, size_t count, bool is_asked);
 /* The offsets in [start, end): the first, and how many. */
 uint32_t answers_within(const struct answers *answers, uint64_t start, uint64_t end, uint32_t *first);
 /* The number of a string; SYMBOLS_NONE for NULL and "". */

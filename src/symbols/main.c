@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lode-symbols MEGABYTES SECONDS inside|beside|symbols|unwind: reads binaries for the library,
- * which does not trust them, nor what this program says of them (binary_protocol.h). Debug
- * information is inside a binary, in a file beside it, or not wanted; or stacks are unwound. The
- * program has its files open when it starts, and can open no others; it ends when memory or
- * processor time run out, and dies with its parent.
+ * lode-symbols MEGABYTES SECONDS inside|beside|symbols[,loops|,all]|unwind: reads binaries for the
+ * library, which does not trust them, nor what this program says of them (binary_protocol.h). Debug
+ * information is inside a binary, in a file beside it, or not wanted; with loops, code is analysed:
+ * that of functions with offsets, or all. Or stacks are unwound. The program has its files open
+ * when it starts, and can open no others; it ends when memory or processor time run out, and dies
+ * with its parent.
  */
 #include "binary.h"
+#include "structure.h"
 #include "unwind.h"
 
 #include <errno.h>
@@ -85,37 +87,76 @@ static bool is_of(Elf *elf, Elf *beside)
 }
 
 /* A file with the binary's debug information, unless it is of another one. */
-static Dwarf *open_beside(Elf *elf)
+static Elf *open_beside(Elf *elf)
 {
     Elf *beside = elf_begin(SYMBOLS_DEBUG_FD, ELF_C_READ_MMAP, NULL);
-    bool is_known = beside && elf_kind(beside) == ELF_K_ELF && is_of(elf, beside);
-    return is_known ? dwarf_begin_elf(beside, DWARF_C_READ, NULL) : NULL;
+    return beside && elf_kind(beside) == ELF_K_ELF && is_of(elf, beside) ? beside : NULL;
 }
 
-int main(int count, char **arguments)
+/* Where the instruction of each offset ends. */
+static void find_ends(const struct structure *structure, struct answers *answers)
+{
+    answers->ends = must_grow(NULL, answers->count, sizeof *answers->ends);
+    for (uint32_t i = 0; i < answers->count; i++)
+        answers->ends[i] = structure_end(structure, answers->offsets[i],
+                                         i + 1 < answers->count ? answers->offsets[i + 1] : UINT64_MAX);
+}
+
+static unsigned loops_of(const struct structure *structure)
+{
+    return !structure->is_open                                      ? SYMBOLS_HAS_NO_LOOPS
+           : structure->image.is_spent || structure->image.has_gaps ? SYMBOLS_HAS_SOME_LOOPS
+                                                                    : 0;
+}
+
+/* `debug`: the file that has the debug information; NULL: none. */
+static void answer(Elf *elf, Elf *debug, bool has_loops, bool is_all)
 {
     struct answers answers;
-    if (count != 4)
-        return SYMBOLS_NO_OUTPUT; /* the library starts it, nobody else */
-    bool is_beside = strcmp(arguments[3], "beside") == 0, is_inside = strcmp(arguments[3], "inside") == 0;
-    confine(strtoul(arguments[1], NULL, 10), strtoul(arguments[2], NULL, 10));
-    elf_version(EV_CURRENT);
-    if (strcmp(arguments[3], "unwind") == 0)
-        _exit(unwind_all() ? SYMBOLS_DONE : SYMBOLS_NO_OUTPUT);
-    Elf *elf = elf_begin(SYMBOLS_BINARY_FD, ELF_C_READ_MMAP, NULL);
-    if (elf == NULL || elf_kind(elf) != ELF_K_ELF)
-        return SYMBOLS_NO_BINARY;
+    struct structure structure;
     answers_begin(&answers, SYMBOLS_OFFSETS_FD);
+    if (has_loops) {
+        structure_open(&structure, elf, debug != elf ? debug : NULL);
+        if (is_all)
+            structure_take_all(&structure, &answers);
+        structure_analyse(&structure, &answers);
+    }
     errno = 0;
-    Dwarf *dwarf = is_beside ? open_beside(elf) : is_inside ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-    unsigned has = 0;
+    Dwarf *dwarf = debug ? dwarf_begin_elf(debug, DWARF_C_READ, NULL) : NULL;
+    unsigned has = has_loops ? loops_of(&structure) : 0;
     if (dwarf)
-        has = read_debug(&answers, dwarf);
+        has |= read_debug(&answers, dwarf);
     else
         must_have_memory();
     send_debug(elf, has);
     read_symbols(&answers, elf);
+    if (has_loops)
+        structure_apply(&structure, &answers);
+    if (is_all)
+        find_ends(&structure, &answers);
     answers_send(&answers);
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 4)
+        return SYMBOLS_NO_OUTPUT; /* the library starts it, nobody else */
+    char *mode = arguments[3], *more = strchr(mode, ',');
+    if (more)
+        *more++ = '\0';
+    bool is_beside = strcmp(mode, "beside") == 0, is_inside = strcmp(mode, "inside") == 0;
+    confine(strtoul(arguments[1], NULL, 10), strtoul(arguments[2], NULL, 10));
+    elf_version(EV_CURRENT);
+    if (strcmp(mode, "unwind") == 0)
+        _exit(unwind_all() ? SYMBOLS_DONE : SYMBOLS_NO_OUTPUT);
+    Elf *elf = elf_begin(SYMBOLS_BINARY_FD, ELF_C_READ_MMAP, NULL);
+    if (elf == NULL || elf_kind(elf) != ELF_K_ELF)
+        return SYMBOLS_NO_BINARY;
+    answer(elf,
+           is_beside   ? open_beside(elf)
+           : is_inside ? elf
+                       : NULL,
+           more != NULL, more && strcmp(more, "all") == 0);
     /* What libdw holds is not worth the time to free it. */
     _exit(SYMBOLS_DONE);
 }

@@ -3,6 +3,8 @@
  * The fuzzer's bytes as a binary, read as lode-symbols does. Not run by CI: crashes within elfutils
  * are possible, which is why the program is a process of its own.
  */
+#include "structure.h"
+
 #include "binary.h"
 
 #include <stdlib.h>
@@ -20,9 +22,11 @@ static void begin(struct answers *answers)
     *answers = (struct answers){.count = OFFSETS};
     answers->offsets = must_grow(NULL, OFFSETS, sizeof *answers->offsets);
     answers->found = must_grow(NULL, OFFSETS, sizeof *answers->found);
+    answers->is_extra = must_grow(NULL, OFFSETS, sizeof *answers->is_extra);
     for (uint32_t i = 0; i < OFFSETS; i++) {
         answers->offsets[i] = i < OFFSETS / 2 ? 0x10u * i : 0x1000u + 0x10u * i;
         answers->found[i] = (struct found){.scope = SYMBOLS_NONE};
+        answers->is_extra[i] = false;
     }
 }
 
@@ -50,12 +54,14 @@ static void end(struct answers *answers)
     free(answers->scopes);
     free(answers->offsets);
     free(answers->found);
+    free(answers->is_extra);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *copy = malloc(size + 1);
     struct answers answers;
+    struct structure structure;
     if (copy == NULL)
         return 0;
     memcpy(copy, data, size);
@@ -63,10 +69,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     Elf *elf = elf_memory(copy, size);
     if (elf && elf_kind(elf) == ELF_K_ELF) {
         begin(&answers);
+        structure_open(&structure, elf, NULL);
+        structure_analyse(&structure, &answers);
         Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
         if (dwarf)
             read_debug(&answers, dwarf);
         read_symbols(&answers, elf);
+        structure_apply(&structure, &answers);
+        structure_close(&structure);
         judge(&answers);
         end(&answers);
         dwarf_end(dwarf);

@@ -15,6 +15,8 @@
 #define SYMBOLS_PROGRAM "LODE_TEST_SYMBOLS" /* a variable of the environment */
 
 static const uint64_t offsets[] = {0x10, 0x20, 0x30, UINT64_MAX};
+static const struct binary_request asked_four = {.offsets = offsets, .count = 4};
+static const struct binary_request asked_all = {.is_all = true};
 
 static void append(struct lode_blob *blob, const void *bytes, size_t size)
 {
@@ -71,15 +73,64 @@ static void make_reply(struct lode_blob *out)
     append_u32(out, 2);
 }
 
-static bool parses(const struct lode_blob *blob, size_t size, struct binary_reply *reply)
+/* A loop in f at a.c:7, and two ranges. */
+static void make_ranges(struct lode_blob *out)
+{
+    static const uint64_t bounds[] = {0x10, 0x18, 0x18, 0x20};
+    *out = (struct lode_blob){0};
+    append(out, SYMBOLS_BEGIN, SYMBOLS_BEGIN_SIZE);
+    append_string(out, "f");
+    append_string(out, "/a.c");
+    append_scope(out, SYMBOLS_FUNCTION, SYMBOLS_NONE, 0, 1, 0);
+    append_scope(out, SYMBOLS_LOOP, 0, SYMBOLS_NONE, 1, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        append(out, "R", 1);
+        append(out, bounds + (size_t)2 * i, 2 * sizeof *bounds);
+        append_u32(out, i);
+    }
+    append(out, "E", 1);
+    append_u32(out, 2);
+    append_u32(out, 2);
+    append_u32(out, 2);
+}
+
+static bool parses_as(const struct lode_blob *blob, size_t size, struct binary_reply *reply,
+                      const struct binary_request *asked)
 {
     unsigned char *copy = malloc(size ? size : 1);
     assert_non_null(copy);
     memcpy(copy, blob->bytes, size);
     lode_binary_init(reply);
-    bool is_sound = lode_binary_parse(reply, (struct lode_range){copy, size}, offsets, 4);
+    bool is_sound = lode_binary_parse(reply, (struct lode_range){copy, size}, asked);
     free(copy);
     return is_sound;
+}
+
+static bool parses(const struct lode_blob *blob, size_t size, struct binary_reply *reply)
+{
+    return parses_as(blob, size, reply, &asked_four);
+}
+
+static void ranges_of_all_code_are_taken_if_they_were_asked_for(void **state)
+{
+    struct lode_blob blob;
+    struct binary_reply reply;
+    (void)state;
+    make_ranges(&blob);
+    assert_false(parses(&blob, blob.size, &reply));
+    lode_binary_free(&reply);
+    assert_true(parses_as(&blob, blob.size, &reply, &asked_all));
+    const struct hpcstruct_scope *scopes = reply.module.scopes.items;
+    const struct hpcstruct_range *ranges = reply.module.ranges.items;
+    assert_true(scopes[1].kind == HPCSTRUCT_LOOP && scopes[1].line == 7 && scopes[1].address == 0x10);
+    assert_true(ranges[1].start == 0x18 && ranges[1].end == 0x20 && ranges[1].scope == 1);
+    lode_binary_free(&reply);
+    uint8_t *overlap = blob.bytes + blob.size - 13 - 20; /* the start of the second range */
+    assert_true(*overlap == 0x18);
+    *overlap = 0x17;
+    assert_false(parses_as(&blob, blob.size, &reply, &asked_all));
+    lode_binary_free(&reply);
+    lode_blob_free(&blob);
 }
 
 static void a_sound_answer_is_taken(void **state)
@@ -259,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sound_answer_is_taken),
+        cmocka_unit_test(ranges_of_all_code_are_taken_if_they_were_asked_for),
         cmocka_unit_test(truncations_and_bit_flips_do_no_harm),
         cmocka_unit_test(prefixes_are_replaced_by_component),
         cmocka_unit_test(own_functions_have_names_and_lines),

@@ -60,7 +60,7 @@ CONTENT = {
     "sql": "tables as SQL",
     "runs": "the catalogue of runs",
     "mpi": "ranks of an MPI job",
-    "symbols": "names and lines of binaries",
+    "symbols": "names, lines and loops of binaries",
     "view": "HTTP for the page",
     "tui": "the terminal",
     "postgresql": "catalogues of runs on a server",

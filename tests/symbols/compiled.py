@@ -280,6 +280,7 @@ def check_damage(tap, folder, helper_path, count):
     """Nothing hangs, and what exits without an error has a valid answer."""
     program = compile_program(folder, "damaged", (C_MAIN, C_SHARED), ["-O2"])
     addresses, data = text_addresses(program), program.read_bytes()
+    start = int(re.search(r"\s\.text\s+PROGBITS\s+\w+\s+(\w+)", output("readelf", "-SW", program))[1], 16)
     chance, wrong, crashes, answers = random.Random(5), [], 0, 0
     target = folder / "target"
     for i in range(count):
@@ -288,11 +289,17 @@ def check_damage(tap, folder, helper_path, count):
             del changed[chance.randrange(len(data)):]
         for _ in range(i % 7 if i % 3 else 0):
             changed[chance.randrange(len(changed))] = chance.choice((0, 1, 0x7f, 0x80, 0xff, chance.randrange(256)))
+        for _ in range(16 if i % 5 == 4 and len(changed) == len(data) else 0):
+            changed[chance.choice(addresses) - addresses[0] + start] = chance.randrange(256)
         target.write_bytes(changed)
-        status, reply = helper.run(helper_path, target, addresses, seconds=10)
+        # Code is analysed, too: of what has offsets, or all.
+        mode = ("inside,loops", "inside,all", "inside")[i % 4 % 3]
+        asked = [] if mode == "inside,all" else addresses
+        status, reply = helper.run(helper_path, target, asked, seconds=10, mode=mode)
         if status == 0:
             try:
-                answers += len(helper.Reply(reply, addresses).answers) > 0
+                found = helper.Reply(reply, asked)
+                answers += len(found.answers) + len(found.ranges) > 0
             except (AssertionError, ValueError, IndexError) as error:
                 wrong.append(f"{i}: {error!r}")
         crashes += os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == SANITIZER

@@ -7,14 +7,14 @@ import tempfile
 from pathlib import Path
 
 NONE = 0xffffffff
-FUNCTION, INLINED, LINE = range(3)
+FUNCTION, INLINED, LINE, LOOP = range(4)
 
 
 class Reply:
     """Strings, scopes as (kind, parent, name, file, line, function, address), and the scope of each answered offset."""
 
     def __init__(self, data, offsets):
-        self.strings, self.scopes, self.answers, self.debug, position = [], [], {}, None, 8
+        self.strings, self.scopes, self.answers, self.ranges, self.debug, position = [], [], {}, [], None, 8
         assert data[:8] == b"LODESYM1", data[:8]
 
         def take(layout):
@@ -38,10 +38,12 @@ class Reply:
             elif kind == b"A":
                 index, scope = take("II")
                 self.answers[offsets[index]] = scope
+            elif kind == b"R":
+                self.ranges.append(take("QQI"))
             elif kind == b"D":
                 self.debug = (take("B"), take_bytes().hex(), take_bytes().decode(errors="surrogateescape"))
             else:
-                assert kind == b"E" and take("III") == (len(self.strings), len(self.scopes), len(self.answers)), kind
+                assert kind == b"E" and take("III") == (len(self.strings), len(self.scopes), len(self.answers) + len(self.ranges)), kind
                 assert position == len(data)
                 return
 
@@ -50,7 +52,10 @@ class Reply:
 
     def chain(self, offset):
         """From the outermost scope to the innermost: (kind, name, file, line, address)."""
-        at, chain = self.answers.get(offset, NONE), []
+        return self.chain_of(self.answers.get(offset, NONE))
+
+    def chain_of(self, at):
+        chain = []
         while at != NONE:
             kind, parent, name, file, line, _, address = self.scopes[at]
             chain.append((kind, self.text(name), self.text(file), line, address))

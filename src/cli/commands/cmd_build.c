@@ -33,8 +33,8 @@ typedef struct build_options {
     int per;     /* PER_... */
     unsigned statistics;
     int ignores_structures, is_like_hpcprof, is_foreign, has_no_sources;
-    int has_all_sources;
-    text_list replacements, source_roots;
+    int has_all_sources, has_no_loops;
+    text_list replacements, source_roots, structures;
     uint64_t debug_size_most;
 } build_options;
 
@@ -62,10 +62,37 @@ static const char *const per_choices[] = {"request", "thread", NULL};
 /* In the order of the bits LODE_STATISTIC_... */
 static const char *const statistic_choices[] = {"sum", "mean", "stddev", "cfvar", "min", "max", "none", NULL};
 
+enum {
+    BARE_NAMED = 3,
+    BARE_TEXT = 256
+};
+
 typedef struct building {
     progress progress;
     tally findings;
+    uint64_t bare; /* binaries without debug information */
+    char bare_names[BARE_TEXT];
 } building;
+
+/* The first of the binaries that have no lines, without directories. */
+static void note_bare(building *b, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t used = strlen(b->bare_names);
+    if (b->bare++ < BARE_NAMED)
+        snprintf(b->bare_names + used, BARE_TEXT - used, "%s%s", used ? ", " : "", slash ? slash + 1 : path);
+}
+
+static void say_bare(out *o, const building *b)
+{
+    char more[COUNTED_SIZE] = "";
+    if (b->bare == 0)
+        return;
+    if (b->bare > BARE_NAMED)
+        format_counted(more, b->bare - BARE_NAMED, "more binary", "more binaries");
+    out_say(o, "no lines, for want of debug information: %s%s%s", b->bare_names, more[0] ? " and " : "",
+            more);
+}
 
 static int on_finding(void *user, const lode_finding *finding)
 {
@@ -73,6 +100,8 @@ static int on_finding(void *user, const lode_finding *finding)
     /* Notes are about what is there, not about what was done with it. */
     if (finding->severity != LODE_NOTE)
         tally_add(&b->findings, finding);
+    else if (strcmp(finding->rule, "binary-bare") == 0)
+        note_bare(b, finding->file);
     return 0;
 }
 
@@ -108,6 +137,9 @@ static lode_build_options settings_of(const build_options *options, building *b)
     settings.source_roots = options->source_roots.items;
     settings.source_root_count = options->source_roots.count;
     settings.all_sources = options->has_all_sources;
+    settings.no_loops = options->has_no_loops;
+    settings.structures = options->structures.items;
+    settings.structure_count = options->structures.count;
     settings.debug_size_most = options->debug_size_most;
     settings.on_finding = on_finding;
     settings.on_progress = on_progress;
@@ -310,6 +342,8 @@ static int check_options(const invocation *call)
                 : options->source_roots.count ? "source-root"
                 : options->has_all_sources    ? "all-sources"
                 : options->debug_size_most    ? "debug-max-size"
+                : options->has_no_loops       ? "no-loops"
+                : options->structures.count   ? "structure"
                                               : NULL;
     if (wrong)
         return report("--%s is not for %s (see 'lode help build')", wrong,
@@ -365,6 +399,7 @@ static int build_with(const invocation *call, lode_comm *comm)
         add_findings(call, &b.findings);
         damage_copied(options->target);
         say_sources(call->out, &result.sources);
+        say_bare(call->out, &b);
         if (options->has_stats || options->shared.json)
             write_stats(call->out, options->target, &result);
     }
@@ -440,6 +475,8 @@ static const option_spec build_own[] = {
     {"source-root", 0, OPTION_TEXTS, "DIR", NULL, offsetof(build_options, source_roots)},
     {"all-sources", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_all_sources)},
     {"no-source", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_no_sources)},
+    {"structure", 0, OPTION_TEXTS, "FILE", NULL, offsetof(build_options, structures)},
+    {"no-loops", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_no_loops)},
     {"debug-max-size", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, debug_size_most)},
     {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats)},
     {0},

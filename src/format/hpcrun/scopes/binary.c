@@ -71,7 +71,7 @@ bool lode_binary_start(const char *path, const char *mode, unsigned limit,
                        const posix_spawn_file_actions_t *actions, pid_t *pid)
 {
     posix_spawnattr_t attributes;
-    char megabytes[16], seconds[16], program[] = "lode-symbols", words[16];
+    char megabytes[16], seconds[16], program[] = "lode-symbols", words[BINARY_MODE_SIZE];
     char *arguments[] = {program, megabytes, seconds, words, NULL}, *environment[] = {NULL};
     sigset_t all, none;
     snprintf(megabytes, sizeof megabytes, "%d", BINARY_MEGABYTES);
@@ -92,7 +92,9 @@ bool lode_binary_start(const char *path, const char *mode, unsigned limit,
 static bool start(const struct binary_request *request, const struct files *files, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
-    const char *mode = request->symbols_only ? "symbols" : files->debug >= 0 ? "beside" : "inside";
+    const char *debug = request->symbols_only ? "symbols" : files->debug >= 0 ? "beside" : "inside";
+    char mode[BINARY_MODE_SIZE];
+    snprintf(mode, sizeof mode, "%s%s", debug, request->is_all ? ",all" : request->has_loops ? ",loops" : "");
     if (posix_spawn_file_actions_init(&actions) != 0)
         return false;
     bool started = add_actions(&actions, files) &&
@@ -140,8 +142,7 @@ static lode_status talk(struct binary_reply *reply, const struct binary_request 
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     bool is_sound = is_whole && status == 0 &&
-                    lode_binary_parse(reply, (struct lode_range){output.bytes, output.size}, request->offsets,
-                                      request->count);
+                    lode_binary_parse(reply, (struct lode_range){output.bytes, output.size}, request);
     lode_blob_free(&output);
     if (!is_sound)
         explain(reply, status, is_whole);

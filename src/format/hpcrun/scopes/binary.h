@@ -14,7 +14,8 @@
 enum {
     BINARY_MEGABYTES = 2048, /* of the process */
     BINARY_SECONDS = 60,     /* of its processor time */
-    BINARY_WHY_SIZE = 128
+    BINARY_WHY_SIZE = 128,
+    BINARY_MODE_SIZE = 16 /* of the word that says what is wanted */
 };
 
 #define BINARY_NOT_ELF "not an ELF file" /* an answer that is no finding */
@@ -23,16 +24,20 @@ struct binary_request {
     const char *program; /* the path of lode-symbols */
     int binary, debug;   /* open files; debug is -1: what the binary itself has */
     bool symbols_only;   /* without debug information */
+    bool has_loops;      /* code is analysed */
+    bool is_all;         /* all code is asked about, and there are no offsets */
     const uint64_t *offsets;
     uint32_t count;
 };
 
 /* What the process said. */
 struct binary_reply {
-    struct hpcstruct_module module; /* a range for each offset that has an answer */
+    struct hpcstruct_module module; /* a range for each offset that has an answer, or all code */
     struct lode_strings strings;
     bool has_debug;
-    bool is_partial; /* some debug information is in further files, which are not read */
+    bool is_partial;     /* some debug information is in further files, which are not read */
+    bool lacks_loops;    /* the processor is not known */
+    bool has_some_loops; /* there is too much code */
     uint8_t build_id[SYMBOLS_BUILD_ID_MOST];
     size_t build_id_size;
     struct lode_blob link;     /* the name of a file with debug information, and a NUL; or empty */
@@ -49,8 +54,8 @@ bool lode_binary_start(const char *path, const char *mode, unsigned limit,
                        const posix_spawn_file_actions_t *actions, pid_t *pid);
 
 /* Checks and takes what a process wrote; false: it is not what it should be, or out of memory. */
-bool lode_binary_parse(struct binary_reply *reply, struct lode_range bytes, const uint64_t *offsets,
-                       uint32_t count);
+bool lode_binary_parse(struct binary_reply *reply, struct lode_range bytes,
+                       const struct binary_request *request);
 void lode_binary_init(struct binary_reply *reply);
 
 #endif

@@ -71,9 +71,10 @@ struct parsing {
     struct cursor cursor;
     struct lode_array numbers; /* uint32_t: of strings, as sent */
     struct lode_blob text, demangled;
-    const uint64_t *offsets;
-    uint32_t count, next; /* of offsets; the lowest index of the next answer */
-    uint64_t budget;      /* bytes of demangled names */
+    const struct binary_request *request;
+    uint32_t next;       /* the lowest index of the next answer */
+    uint64_t next_start; /* the lowest start of the next range */
+    uint64_t budget;     /* bytes of demangled names */
 };
 
 /* Names of C++ are demangled here, where the demangler has its limits. */
@@ -116,7 +117,8 @@ static bool parse_scope(struct parsing *parsing)
 {
     static const enum hpcstruct_kind kinds[] = {[SYMBOLS_FUNCTION] = HPCSTRUCT_FUNCTION,
                                                 [SYMBOLS_INLINED] = HPCSTRUCT_INLINED,
-                                                [SYMBOLS_LINE] = HPCSTRUCT_LINE};
+                                                [SYMBOLS_LINE] = HPCSTRUCT_LINE,
+                                                [SYMBOLS_LOOP] = HPCSTRUCT_LOOP};
     struct lode_array *scopes = &parsing->reply->module.scopes;
     struct cursor *cursor = &parsing->cursor;
     uint32_t own = (uint32_t)scopes->count;
@@ -145,14 +147,30 @@ static bool parse_answer(struct parsing *parsing)
 {
     struct hpcstruct_module *module = &parsing->reply->module;
     uint32_t index = take_u32(&parsing->cursor), scope = take_u32(&parsing->cursor);
-    if (parsing->cursor.is_bad || index < parsing->next || index >= parsing->count ||
-        scope >= module->scopes.count)
+    if (parsing->cursor.is_bad || parsing->request->is_all || index < parsing->next ||
+        index >= parsing->request->count || scope >= module->scopes.count)
         return false;
-    uint64_t offset = parsing->offsets[index];
+    uint64_t offset = parsing->request->offsets[index];
     struct hpcstruct_range *range = lode_array_push(&module->ranges);
     if (range)
         *range = (struct hpcstruct_range){offset, offset == UINT64_MAX ? offset : offset + 1, scope};
     parsing->next = index + 1;
+    return range != NULL;
+}
+
+static bool parse_range(struct parsing *parsing)
+{
+    struct hpcstruct_module *module = &parsing->reply->module;
+    struct hpcstruct_range found = {.start = take_u64(&parsing->cursor)};
+    found.end = take_u64(&parsing->cursor);
+    found.scope = take_u32(&parsing->cursor);
+    if (parsing->cursor.is_bad || !parsing->request->is_all || found.start < parsing->next_start ||
+        found.end <= found.start || found.scope >= module->scopes.count)
+        return false;
+    struct hpcstruct_range *range = lode_array_push(&module->ranges);
+    if (range)
+        *range = found;
+    parsing->next_start = found.end;
     return range != NULL;
 }
 
@@ -162,6 +180,8 @@ static bool parse_debug(struct parsing *parsing)
     unsigned has = take_u8(&parsing->cursor);
     reply->has_debug = (has & SYMBOLS_HAS_DEBUG) != 0;
     reply->is_partial = (has & SYMBOLS_HAS_OTHERS) != 0;
+    reply->lacks_loops = (has & SYMBOLS_HAS_NO_LOOPS) != 0;
+    reply->has_some_loops = (has & SYMBOLS_HAS_SOME_LOOPS) != 0;
     uint32_t size = take_u32(&parsing->cursor);
     const uint8_t *id = size <= sizeof reply->build_id ? take(&parsing->cursor, size) : NULL;
     if (id == NULL)
@@ -195,6 +215,9 @@ static bool parse_records(struct parsing *parsing)
         case SYMBOLS_ANSWER:
             is_sound = parse_answer(parsing);
             break;
+        case SYMBOLS_RANGE:
+            is_sound = parse_range(parsing);
+            break;
         case SYMBOLS_DEBUG:
             is_sound = parse_debug(parsing);
             break;
@@ -207,10 +230,10 @@ static bool parse_records(struct parsing *parsing)
     return false;
 }
 
-bool lode_binary_parse(struct binary_reply *reply, struct lode_range bytes, const uint64_t *offsets,
-                       uint32_t count)
+bool lode_binary_parse(struct binary_reply *reply, struct lode_range bytes,
+                       const struct binary_request *request)
 {
-    struct parsing parsing = {.reply = reply, .cursor = {.rest = bytes}, .offsets = offsets, .count = count};
+    struct parsing parsing = {.reply = reply, .cursor = {.rest = bytes}, .request = request};
     parsing.budget = bytes.size * GROWTH_MOST + GROWTH_MORE;
     lode_array_init(&parsing.numbers, sizeof(uint32_t), UINT32_MAX - 1);
     bool is_sound = parse_records(&parsing);

@@ -13,9 +13,10 @@
  *                    function have the same number there, which is below that of the scope or its
  *                    own.
  *   SYMBOLS_ANSWER   u32 index of an offset, rising; u32 scope
+ *   SYMBOLS_RANGE    u64 start, u64 end, u32 scope; they rise. Instead of answers, of all code
  *   SYMBOLS_DEBUG    u8 SYMBOLS_HAS_...; u32 length of the build id, its bytes;
  *                    u32 length of the name of a file with debug information, its bytes
- *   SYMBOLS_END      u32 strings, u32 scopes, u32 answers
+ *   SYMBOLS_END      u32 strings, u32 scopes, u32 answers or ranges
  */
 #ifndef LODE_FORMAT_HPCRUN_BINARY_PROTOCOL_H
 #define LODE_FORMAT_HPCRUN_BINARY_PROTOCOL_H
@@ -43,20 +44,24 @@ enum symbols_record {
     SYMBOLS_STRING = 'S',
     SYMBOLS_SCOPE = 'C',
     SYMBOLS_ANSWER = 'A',
+    SYMBOLS_RANGE = 'R',
     SYMBOLS_DEBUG = 'D',
     SYMBOLS_END = 'E'
 };
 
-/* Of debug information. */
+/* Of debug information and loops. */
 enum {
     SYMBOLS_HAS_DEBUG = 1,
-    SYMBOLS_HAS_OTHERS = 2 /* a part of it is in further files: split DWARF, or dwz */
+    SYMBOLS_HAS_OTHERS = 2,     /* a part of it is in further files: split DWARF, or dwz */
+    SYMBOLS_HAS_NO_LOOPS = 4,   /* loops were wanted, and the processor is not known */
+    SYMBOLS_HAS_SOME_LOOPS = 8, /* there is more code than the analysis may decode */
 };
 
 enum symbols_kind {
     SYMBOLS_FUNCTION,
     SYMBOLS_INLINED,
     SYMBOLS_LINE,
+    SYMBOLS_LOOP, /* the address is that of its first entry */
     SYMBOLS_KINDS
 };
 

@@ -105,6 +105,7 @@ struct hpcrun_binaries {
     const char *const *replacements; /* "FROM=TO"; see lode_replace_prefix */
     size_t replacement_count;
     bool foreign;             /* use files below the measurements only */
+    bool has_loops;           /* code is analysed */
     uint64_t debug_size_most; /* of files with debug information; 0: 100 MiB */
 };
 

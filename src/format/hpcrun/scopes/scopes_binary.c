@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Binaries as the last provider: functions, inlined functions and lines of debug information, and
- * symbols. There are no loops: those need the analysis of hpcstruct.
+ * Binaries as the last provider: functions, inlined functions and lines of debug information,
+ * symbols, and loops of their code.
  */
 #include "format/hpcrun/scopes/binary.h"
 #include "format/hpcrun/scopes/kernel.h"
@@ -117,7 +117,10 @@ static lode_status ask_beside(struct binary_asking *asking, struct binary_reply 
     return status;
 }
 
-/* Debug information, and symbols; if that fails, symbols. */
+/*
+ * Loops, debug information and symbols; if that fails, symbols. The analysis of code has bounds of
+ * its own: what takes too long or too much is debug information.
+ */
 static lode_status ask_all(struct binary_asking *asking, struct binary_reply *reply)
 {
     uint64_t most = asking->all->binaries.debug_size_most;
@@ -129,9 +132,10 @@ static lode_status ask_all(struct binary_asking *asking, struct binary_reply *re
     if (status != LODE_END || strcmp(reply->why, BINARY_NOT_ELF) == 0)
         return status;
     LODE_TRY(note(asking, reply->why));
-    if (asking->request.symbols_only)
+    if (asking->request.symbols_only || asking->request.is_all)
         return LODE_END;
     asking->request.symbols_only = true;
+    asking->request.has_loops = false;
     lode_binary_free(reply);
     return lode_binary_ask(reply, &asking->request, asking->error);
 }
@@ -146,10 +150,20 @@ static lode_status note_partial(const struct binary_asking *asking, const struct
                : LODE_OK;
 }
 
+static lode_status note_loops(const struct binary_asking *asking, const struct binary_reply *reply)
+{
+    const char *why = reply->lacks_loops      ? "its loops are not known: it has no code, or of a processor "
+                                                "whose instructions are not known"
+                      : reply->has_some_loops ? "it has more code than is analysed: some loops are missing"
+                                              : NULL;
+    return why ? note(asking, why) : LODE_OK;
+}
+
 lode_status lode_hpcrun_ask_file(struct binary_asking *asking, struct binary_reply *reply)
 {
     asking->request.binary = asking->file.fd;
     LODE_TRY(ask_all(asking, reply));
+    LODE_TRY(note_loops(asking, reply));
     return note_partial(asking, reply);
 }
 
@@ -157,6 +171,9 @@ static lode_status ask_binary(struct hpcrun_scopes *scopes, uint32_t number, str
 {
     struct binary_reply reply;
     lode_status status = lode_hpcrun_ask_file(asking, &reply);
+    if (status == LODE_OK && !reply.has_debug && !asking->request.symbols_only)
+        status = lode_report_add(asking->all->report, HPCRUN_RULE_BINARY_BARE, asking->path, LODE_NO_OFFSET,
+                                 "it has no debug information, and there is none for it on this machine");
     if (status == LODE_OK)
         status =
             lode_hpcrun_answer(scopes, number, &(struct hpcrun_answer){.code = &reply.module}, asking->error);
@@ -179,6 +196,7 @@ lode_status lode_hpcrun_ask_binaries(struct hpcrun_scopes *scopes, const struct 
             continue;
         asking.request = (struct binary_request){.program = all->binaries.program,
                                                  .debug = -1,
+                                                 .has_loops = all->binaries.has_loops,
                                                  .offsets = question->offsets,
                                                  .count = question->count};
         lode_status status = ask_binary(scopes, i, &asking);

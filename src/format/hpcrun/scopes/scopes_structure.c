@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Structure files as a provider: each is read once, and answers for all its binaries. */
 #include "base/io/input.h"
-#include "format/hpcrun/scopes/scopes.h"
+#include "format/hpcrun/scopes/module_file.h"
 #include <limits.h>
 #include <stdio.h>
 
@@ -10,16 +10,31 @@
 
 struct reading {
     struct hpcrun_scopes *scopes;
-    const char *directory; /* of the measurements */
+    const struct hpcrun_asking *asking;
+    const char *directory; /* of the measurements; NULL: of a file that the caller named */
     lode_error *error;
 };
+
+/* Whether a binary was at another place when it was measured: as the caller says. */
+static bool is_replaced(const struct hpcrun_asking *asking, const char *measured, const char *path)
+{
+    char replaced[PATH_MAX];
+    for (size_t i = 0; i < asking->binaries.replacement_count; i++)
+        if (lode_replace_prefix(asking->binaries.replacements[i], measured, replaced) &&
+            strcmp(replaced, path) == 0)
+            return true;
+    return false;
+}
 
 /* A path in a structure file is absolute, or relative to the measurements that the file is of. */
 static bool is_meant(const struct reading *reading, const struct hpcrun_question *question, const char *path)
 {
-    if (question->is_complete || strcmp(question->path, path) != 0)
+    bool is_same = strcmp(question->path, path) == 0;
+    if (question->is_complete)
         return false;
-    return question->directory == NULL || strcmp(question->directory, reading->directory) == 0;
+    if (reading->directory == NULL)
+        return is_same || is_replaced(reading->asking, question->path, path);
+    return is_same && (question->directory == NULL || strcmp(question->directory, reading->directory) == 0);
 }
 
 /* Of several that describe a binary, the first one that has any range answers. */
@@ -56,6 +71,16 @@ static lode_status read_file(struct reading *reading, const struct lode_folder *
     return status == LODE_END || status == LODE_ABSENT ? LODE_OK : status;
 }
 
+/* A file that the caller named. If it is missing, nothing is built. */
+static lode_status read_named(struct reading *reading, const char *path)
+{
+    struct lode_folder folder;
+    LODE_TRY(lode_folder_open_file(&folder, path, reading->error));
+    lode_status status = read_file(reading, &folder, lode_folder_only(&folder), reading->asking->report);
+    lode_folder_close(&folder);
+    return status;
+}
+
 static lode_status read_directory(struct reading *reading, struct lode_report *report)
 {
     struct lode_folder outer, folder;
@@ -80,8 +105,12 @@ static lode_status read_directory(struct reading *reading, struct lode_report *r
 lode_status lode_hpcrun_ask_structures(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
                                        lode_error *error)
 {
+    for (size_t i = 0; i < asking->options->structure_count; i++) {
+        struct reading reading = {scopes, asking, NULL, error};
+        LODE_TRY(read_named(&reading, asking->options->structures[i]));
+    }
     for (size_t i = 0; i < asking->directory_count && !asking->options->ignore_structures; i++) {
-        struct reading reading = {scopes, asking->directories[i], error};
+        struct reading reading = {scopes, asking, asking->directories[i], error};
         LODE_TRY(read_directory(&reading, asking->report));
     }
     return LODE_OK;

@@ -125,6 +125,7 @@ static lode_status begin_asking(struct hpcrun_expanding *self)
                                                        .replacements = options->replacements,
                                                        .replacement_count = options->replacement_count,
                                                        .foreign = options->foreign,
+                                                       .has_loops = !options->no_loops,
                                                        .debug_size_most = options->debug_size_most}};
     for (uint32_t i = 0; i < source->directories.count; i++)
         if (hpcrun_directory(source, i)->is_argument)
