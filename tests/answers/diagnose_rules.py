@@ -88,8 +88,14 @@ def kernels(length, begin=0.0):
 CASES = [
     ("one thread that computes", database([Thread({SOLVE: 10.0}, line=(0, 10))]), {"hot-spot"}, set()),
     ("MPI with equal work", database(ranks(4, [7.0] * 4, [3.0] * 4)), {"mpi", "hot-spot"}, set()),
+    ("MPI with threads of its own", database(ranks(4, [7.0] * 4, [3.0] * 4) + [Thread({HELPER: 9.0}, rank=i, thread=1, line=(0, 10)) for i in range(4)]),
+     {"mpi", "hot-spot"}, {"helpers"}),
     ("MPI below its limit", database(ranks(4, [8.6] * 4, [1.4] * 4)), {"hot-spot"}, set()),
     ("MPI on fewer processors than ranks", database([Thread({SOLVE: 3.0, ALLREDUCE: 1.8}, rank=i, core=i % 2, line=(0, 10)) for i in range(4)]),
+     {"hot-spot", "efficiency"}, {"oversubscribed"}),
+    ("an id that may stand for seven processors", database([Thread({SOLVE: 1.5, ALLREDUCE: 0.9}, rank=i, core=0, line=(0, 10)) for i in range(4)]),
+     {"mpi", "hot-spot", "efficiency"}, set()),
+    ("more ranks than an id may stand for", database([Thread({SOLVE: 1.5, ALLREDUCE: 0.9}, rank=i, core=0, line=(0, 10)) for i in range(12)]),
      {"hot-spot", "efficiency"}, {"oversubscribed"}),
     ("ids of processors that cannot be", database([Thread({SOLVE: 7.0, ALLREDUCE: 3.0}, rank=i, core=0, line=(0, 10)) for i in range(4)]),
      {"mpi", "hot-spot"}, set()),
@@ -104,6 +110,8 @@ CASES = [
     ("threads wait before and after what the first does alone", database(late_waits()), {"efficiency", "omp-imbalance", "hot-spot"}, set()),
     ("threads wait for a long system call", database(rare_samples()), {"allocation", "hot-spot"}, set()),
     ("unequal parts of regions", database(openmp(4, 0.1, [9.8, 4.0, 4.0, 4.0], [0.0, 5.9, 5.9, 5.9])), {"imbalance", "hot-spot"}, set()),
+    ("unequal parts of regions, and more work outside", database(openmp(4, 4.0, [5.0, 2.5, 2.5, 2.5], [1.0, 7.5, 7.5, 7.5])),
+     {"imbalance", "omp-serial", "hot-spot"}, set()),
     ("regions that are too small", database(openmp(4, 0.1, [6.0] * 4, [3.8] * 4)), {"omp-imbalance", "hot-spot"}, set()),
     ("equal parts of regions", database(openmp(4, 0.1, [9.4] * 4, [0.4, 0.5, 0.5, 0.5])), {"hot-spot"}, set()),
     ("waiting without names of regions", database([Thread({SOLVE: 10.0}, line=(0, 10)), Thread({WAIT: 10.0}, thread=1, line=(0, 10))]),
@@ -264,6 +272,11 @@ def figures_are_those_that_were_planted(tap, lode, folder):
     mpi = statement("MPI with equal work", "mpi")
     tap.check(mpi and close(mpi["gain_percent"], 30) and "mostly in MPI_Allreduce below solve" in mpi["text"] and "at most 0%" in mpi["evidence"][1]["text"],
               "MPI with equal work: 30 %, MPI_Allreduce below solve, not explained by unequal work", [mpi])
+    helped = statement("MPI with threads of its own", "mpi")
+    tap.check(helped and "mostly in MPI_Allreduce below solve" in helped["text"] and "MPI_Allreduce below solve: 100%" in helped["evidence"][0]["text"],
+              "MPI with threads of its own: what is said is not of threads that are left out", [helped])
+    inside = statement("unequal parts of regions, and more work outside", "imbalance")
+    tap.check(inside and inside["function"] == "solve._omp_fn.0", "unequal parts of regions: the function is in a region", [inside])
     unequal = statement("one rank with three times the work", "imbalance")
     tap.check(unequal and close(unequal["gain_percent"], 45) and "0.50" in unequal["text"] and "rank 3" in unequal["evidence"][0]["text"] and
               unequal["rank"] == 3 and unequal["function"] == "solve",

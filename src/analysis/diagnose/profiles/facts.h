@@ -252,10 +252,10 @@ lode_status lode_diagnose_path(const struct lode_diagnosis *d, const lode_cost *
 
 /*
  * The function of the application in which some threads, neighbours, work longer than 1 / parts of
- * all; NULL: none.
+ * all, at some places; NULL: none.
  */
 lode_status lode_diagnose_excess(const struct lode_diagnosis *d, size_t first, size_t count, size_t parts,
-                                 const lode_context **holder, lode_error *error);
+                                 unsigned places, const lode_context **holder, lode_error *error);
 
 /* "mostly", if the path has most of the cost. */
 const char *lode_diagnose_mostly(const struct path *path);

@@ -178,7 +178,8 @@ lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost 
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
     lode_selection *selection = NULL;
     *cost = d->profiles->cost;
-    if (d->profiles->rank_count == d->profiles->thread_count)
+    /* Threads that are left out have costs, too: nothing that is said may be theirs. */
+    if (d->profiles->rank_count == d->profiles->thread_count && d->run.helpers == 0)
         return LODE_OK;
     if (d->profiles->master_cost == NULL) {
         LODE_TRY(select_masters(d, &selection, error));
@@ -213,14 +214,15 @@ static lode_status select_threads(const struct lode_diagnosis *d, size_t first, 
 }
 
 static lode_status find_excess(const struct lode_diagnosis *d, const lode_cost *cost, double all,
-                               const lode_context **holder, lode_error *error)
+                               unsigned places, const lode_context **holder, lode_error *error)
 {
     struct sums sums;
     lode_status status = LODE_OK;
     init_sums(&sums);
     for (uint32_t i = 0; i < d->profiles->db->tree.count && status == LODE_OK; i++) {
         double excess = cost->own[i] - d->profiles->cost->own[i] / all;
-        if (excess != 0 && d->profiles->holders[i] && USEFUL >> d->profiles->activities_of[i] & 1)
+        bool is_meant = places >> d->profiles->places[i] & 1 && USEFUL >> d->profiles->activities_of[i] & 1;
+        if (excess != 0 && d->profiles->holders[i] && is_meant)
             status = add_sum(&sums, &d->profiles->db->tree.nodes[d->profiles->holders[i]], excess, error);
     }
     const struct sum *best = largest(&sums);
@@ -230,7 +232,7 @@ static lode_status find_excess(const struct lode_diagnosis *d, const lode_cost *
 }
 
 lode_status lode_diagnose_excess(const struct lode_diagnosis *d, size_t first, size_t count, size_t parts,
-                                 const lode_context **holder, lode_error *error)
+                                 unsigned places, const lode_context **holder, lode_error *error)
 {
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
     lode_selection *selection;
@@ -243,7 +245,7 @@ lode_status lode_diagnose_excess(const struct lode_diagnosis *d, size_t first, s
     lode_status status = lode_cost_compute(&cost, d->profiles->db, &options, error);
     lode_selection_free(selection);
     LODE_TRY(status);
-    status = find_excess(d, cost, (double)parts, holder, error);
+    status = find_excess(d, cost, (double)parts, places, holder, error);
     lode_cost_free(cost);
     return status;
 }

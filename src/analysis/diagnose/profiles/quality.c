@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-    SAMPLES_MIN = 100
+    SAMPLES_MIN = 100,
+    MASK_MOST = 7 /* processors of a thread whose id is the first of them */
 };
 
 #define UNNAMED_MAX      0.20
@@ -126,7 +127,26 @@ static int compare_cores(const void *left, const void *right)
                                     : LODE_COMPARE((*a)->core, (*b)->core);
 }
 
-/* Different processors that threads say they ran on; 0: not all say so. */
+/*
+ * The id of a processor is the first one that a thread may use, if it may use fewer than 8. So it
+ * stands for all up to the next id; the last one for as many as the one that stands for fewest.
+ */
+static size_t count_processors(const struct thread **threads, size_t count)
+{
+    size_t sum = 0, fewest = MASK_MOST;
+    for (size_t i = 1; i <= count; i++) {
+        bool is_same_node = i < count && threads[i]->node == threads[i - 1]->node;
+        if (is_same_node && threads[i]->core == threads[i - 1]->core)
+            continue;
+        uint64_t gap = is_same_node ? threads[i]->core - threads[i - 1]->core : fewest;
+        gap = gap < MASK_MOST ? gap : MASK_MOST;
+        fewest = !is_same_node ? MASK_MOST : gap < fewest ? (size_t)gap : fewest;
+        sum += (size_t)gap;
+    }
+    return sum;
+}
+
+/* At most so many processors that threads ran on; 0: not all say so. */
 static lode_status count_cores(const struct lode_diagnosis *d, size_t *cores, lode_error *error)
 {
     const struct thread **threads = calloc(d->profiles->thread_count + 1, sizeof *threads);
@@ -138,8 +158,8 @@ static lode_status count_cores(const struct lode_diagnosis *d, size_t *cores, lo
     *cores = 0;
     if (count == d->profiles->thread_count && count)
         qsort(threads, count, sizeof *threads, compare_cores);
-    for (size_t i = 0; count == d->profiles->thread_count && i < count; i++)
-        *cores += i == 0 || compare_cores(&threads[i - 1], &threads[i]) != 0;
+    if (count == d->profiles->thread_count)
+        *cores = count_processors(threads, count);
     free(threads);
     return LODE_OK;
 }
@@ -152,13 +172,13 @@ static lode_status look_at_processors(struct lode_diagnosis *d, lode_error *erro
 {
     size_t cores;
     LODE_TRY(count_cores(d, &cores, error));
-    if (cores == 0 || cores == d->profiles->thread_count ||
+    if (cores == 0 || cores >= d->profiles->thread_count ||
         d->run.total > MOST_BUSY * (double)cores * d->run.run_time)
         return LODE_OK;
     d->lacks[NEED_PROCESSORS] = true;
     return lode_diagnose_add_note(
         d, "oversubscribed", LODE_NOTE_BIASED, (double)cores,
-        lode_diagnose_say(d, "%s ran on %s: time in MPI and in OpenMP is not judged.",
+        lode_diagnose_say(d, "%s ran on at most %s: time in MPI and in OpenMP is not judged.",
                           LODE_COUNTED(d->profiles->thread_count, "thread", "threads"),
                           LODE_COUNTED(cores, "processor", "processors")),
         error);

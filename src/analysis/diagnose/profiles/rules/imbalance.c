@@ -16,6 +16,7 @@ struct balance {
     double most, mean;
     size_t longest; /* index of a thread */
     size_t count;
+    unsigned places; /* that count */
 };
 
 static void note(struct balance *b, double work, size_t thread)
@@ -105,7 +106,8 @@ static lode_status set_subject(struct lode_diagnosis *d, const struct balance *b
     draft->statement.rank = thread->rank;
     draft->statement.has_thread = !is_rank;
     draft->statement.thread = (int32_t)thread->number;
-    LODE_TRY(lode_diagnose_excess(d, b->longest, count, b->count, &draft->statement.context, error));
+    LODE_TRY(
+        lode_diagnose_excess(d, b->longest, count, b->count, b->places, &draft->statement.context, error));
     if (draft->statement.context)
         draft->statement.function = lode_diagnose_name_of(d, draft->statement.context);
     return LODE_OK;
@@ -139,12 +141,13 @@ static lode_status judge(struct lode_diagnosis *d, const struct balance *b, cons
 
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
-    struct balance b = {0};
+    struct balance b = {.places = EVERYWHERE};
     if (d->profiles->rank_count > 1) {
         balance_ranks(d, &b);
         return judge(d, &b, "Ranks", RANKS_MIN, error);
     }
     if (!d->lacks[NEED_REGIONS]) {
+        b.places = INSIDE; /* what threads do elsewhere is not what they share */
         balance_threads(d, &b);
         return judge(d, &b, "OpenMP threads", THREADS_MIN, error);
     }
