@@ -77,6 +77,8 @@ def try_example(report, name, command, stores, env):
         reason = "serves until it is stopped"
     elif command.startswith("lode record"):
         reason = "records a program of the reader (doc/recording.md)"
+    elif command.startswith("lode structure"):
+        reason = "analyses a program of the reader (tests/symbols)"
     if reason:
         report.skip(name, reason)
         return
