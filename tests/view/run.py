@@ -65,6 +65,7 @@ def main():
     if wanted.plugins:
         environment['LODE_PLUGINS'] = wanted.plugins
     environment['LODE_CORPUS'] = str(corpora.root())
+    environment['LODE_DATA'] = os.path.join(HERE, '..', 'data')
     for program in ('node', 'npm'):
         if not shutil.which(program):
             skip('%s is not installed' % program)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What `lode diagnose` says, and what of it is shown: what the program prints without --all (src/cli/commands/diagnose/print.c).
-import { percent, shellWord } from './format';
+import { fixed, percent, shellWord } from './format';
 import type { State } from './state';
 
 export interface Evidence {
@@ -60,7 +60,7 @@ export function choose(diagnosis: Diagnosis): { shown: Statement[]; hidden: numb
 /** "at most 22% of the run, likely", or "accounts for" */
 export function gainOf(statement: Statement, run: Diagnosis['run']): string {
   if (statement.gain_percent === null) return statement.confidence;
-  return `${statement.is_bound ? 'at most' : 'accounts for'} ${statement.gain_percent.toFixed(0)}% of the ${run.requests > 0 ? 'time of all requests' : 'run'}, ${statement.confidence}`;
+  return `${statement.is_bound ? 'at most' : 'accounts for'} ${fixed(statement.gain_percent, 0)}% of the ${run.requests > 0 ? 'time of all requests' : 'run'}, ${statement.confidence}`;
 }
 
 export interface Part {
@@ -73,14 +73,14 @@ export interface Part {
 export function partsOf({ efficiency: e, activities }: Diagnosis): Part[] {
   if (e === null) return [];
   const part = (name: string, share: number, meaning: string): Part => ({ name, percent: percent(100 * Math.max(0, share)), meaning });
-  const useful = part('useful work', e.parallel, `parallel efficiency ${e.parallel.toFixed(2)}`);
+  const useful = part('useful work', e.parallel, `parallel efficiency ${fixed(e.parallel, 2)}`);
   if (e.process === null || e.serial === null || e.openmp === null) {
-    return [useful, part('unequal work', e.communication - e.parallel, `load balance ${e.load_balance.toFixed(2)}`), part('waiting', 1 - e.communication, 'communication, locks, off-CPU')];
+    return [useful, part('unequal work', e.communication - e.parallel, `load balance ${fixed(e.load_balance, 2)}`), part('waiting', 1 - e.communication, 'communication, locks, off-CPU')];
   }
   const hasMpi = activities.some((row) => row.activity === 'mpi' && row.time > 0);
   return [
     useful,
-    part(hasMpi ? 'MPI and off-CPU' : 'off-CPU', 1 - e.process, `load balance of processes ${(e.rank_balance ?? 0).toFixed(2)}`),
+    part(hasMpi ? 'MPI and off-CPU' : 'off-CPU', 1 - e.process, `load balance of processes ${fixed(e.rank_balance ?? 0, 2)}`),
     part('serial parts', 1 - e.serial, 'other threads wait for the first'),
     part('OpenMP regions', 1 - e.openmp, 'unequal parts, runtime'),
   ];

@@ -3,17 +3,28 @@
 
 export type Unit = 'count' | 'seconds' | 'nanoseconds' | 'bytes';
 
-/** The unit that the name of a metric states, such as "CPUTIME (sec)". */
+/** The unit that the name of a metric states, such as "CPUTIME (sec)": unit_of_metric of the program. */
 export function unitOf(metric: string): Unit {
   if (metric.includes('(sec)') || metric.includes('(s)')) return 'seconds';
+  // The clocks of Linux perf count nanoseconds.
+  if (metric.includes('(nanoseconds)') || metric === 'perf::cpu-clock' || metric === 'perf::task-clock') return 'nanoseconds';
   if (metric.includes('(B)') || metric.includes('(bytes)')) return 'bytes';
   return 'count';
+}
+
+/** printf's %.Nf: toFixed, but half-way between two it takes the even one. Only multiples of 2^-(N+1) are half-way. */
+export function fixed(value: number, decimals: number): string {
+  const size = Math.abs(value);
+  const halves = size * 2 ** (decimals + 1);
+  if (!Number.isInteger(halves) || halves % 2 === 0 || size >= 2 ** 40) return value.toFixed(decimals);
+  const below = Math.floor(size * 10 ** decimals);
+  return `${value < 0 ? '-' : ''}${((below % 2 === 0 ? below : below + 1) / 10 ** decimals).toFixed(decimals)}`;
 }
 
 function scaled(value: number, scales: readonly (readonly [number, string])[], decimals: number): string {
   const size = Math.abs(value);
   const fitting = scales.find(([scale]) => size >= scale) ?? scales[scales.length - 1];
-  return fitting ? `${(value / fitting[0]).toFixed(decimals)} ${fitting[1]}` : String(value);
+  return fitting ? `${fixed(value / fitting[0], decimals)} ${fitting[1]}` : String(value);
 }
 
 /** printf's %.6g. */
@@ -62,7 +73,16 @@ export function amount(value: number | null | undefined, unit: Unit): string {
 
 /** A share in percent with one decimal; the sign of percent is in the heading. */
 export function percent(value: number | null | undefined): string {
-  return value === null || value === undefined || !Number.isFinite(value) ? '-' : value.toFixed(1);
+  return value === null || value === undefined || !Number.isFinite(value) ? '-' : fixed(value, 1);
+}
+
+/** How much larger the new value is: "+3.1%", "x12", "new", "gone" (format_ratio of the program). */
+export function ratio(value: number | null, base: number): string {
+  if (value === null) return base === 0 ? 'new' : '-';
+  if (value > 1e6 || value <= 0) return value <= 0 ? 'gone' : 'new';
+  if (value >= 10) return `x${fixed(value, value < 100 ? 1 : 0)}`;
+  const text = fixed((value - 1) * 100, 1);
+  return `${text.startsWith('-') ? '' : '+'}${text}%`;
 }
 
 // Controls, line separators, marks and overrides of direction, invisible characters: shown as escapes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { amount, baseName, clean, count, percent, shellWord, tail, unitOf } from '../src/format';
+import { amount, baseName, clean, count, fixed, percent, shellWord, tail, unitOf } from '../src/format';
 
 test('amounts are those that the program prints', () => {
   assert.equal(amount(634.972119, 'seconds'), '634.972 s');
@@ -24,7 +24,21 @@ test('amounts are those that the program prints', () => {
 test('units come from the names of metrics', () => {
   assert.equal(unitOf('CPUTIME (sec)'), 'seconds');
   assert.equal(unitOf('GXCOPY:D2H (B)'), 'bytes');
+  assert.equal(unitOf('cpu (nanoseconds)'), 'nanoseconds');
+  assert.equal(unitOf('perf::cpu-clock'), 'nanoseconds');
   assert.equal(unitOf('PAPI_TOT_CYC'), 'count');
+});
+
+test('what is half-way is rounded as printf does, to even', () => {
+  assert.equal(fixed(757.8125, 3), '757.812');
+  assert.equal(fixed(757.8135, 3), (757.8135).toFixed(3));
+  assert.equal(fixed(0.4375, 3), '0.438');
+  assert.equal(fixed(-0.0625, 3), '-0.062');
+  assert.equal(fixed(0.25, 1), '0.2');
+  assert.equal(fixed(0.75, 1), '0.8');
+  assert.equal(fixed(2.5, 0), '2');
+  assert.equal(percent(6.25), '6.2');
+  assert.equal(amount(757812.5, 'nanoseconds'), '757.812 us');
 });
 
 test('shares have one decimal, and what is no number is a dash', () => {

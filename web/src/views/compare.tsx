@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { session, useAnswer, type Option, type Query } from '../api';
-import { amount, clean, count, percent, unitOf, type Unit } from '../format';
+import { amount, clean, count, percent, ratio, unitOf, type Unit } from '../format';
 import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
 import { Link, Name, Problem } from '../parts';
@@ -90,20 +90,20 @@ export function changeColumns<R extends Change>(unit: Unit, rows: readonly R[], 
     base: { key: 'base', title: 'A', width, isNumber: true, cell: (row) => amount(row.base, unit), value: (row) => row.base },
     changed: { key: 'new', title: 'B', width, isNumber: true, cell: (row) => amount(row.new, unit), value: (row) => row.new },
     difference: { key: 'difference', title: 'B − A', width, isNumber: true, cell: (row) => <span class={change(row)}>{signed(amount(row.difference, unit), row.difference)}</span>, value: (row) => row.difference },
-    ratio: { key: 'ratio', title: 'B / A', width: '70px', isNumber: true, cell: (row) => (row.ratio === null ? '-' : row.ratio.toFixed(2)), value: (row) => row.ratio },
+    ratio: { key: 'ratio', title: 'Change', width: '80px', isNumber: true, cell: (row) => ratio(row.ratio, row.base), value: (row) => row.ratio },
     width,
   };
 }
 
 function columnsOf(unit: Unit, rows: readonly Row[]): Column<Row>[] {
-  const { base, changed, difference, ratio } = changeColumns<Row>(unit, rows, (row) => row.is_beyond_sampling_error === false || Math.abs(row.share_of_base_percent ?? 0) < THRESHOLD);
+  const { base, changed, difference, ratio: change } = changeColumns<Row>(unit, rows, (row) => row.is_beyond_sampling_error === false || Math.abs(row.share_of_base_percent ?? 0) < THRESHOLD);
   const note = (row: Row): string => {
     if (row.only_in === 'base') return 'gone';
     if (row.only_in === 'new') return 'new';
     return row.moved_within === null ? '' : `moved within ${clean(row.moved_within)}`;
   };
   return [
-    { ...base, order: 'base' }, { ...changed, order: 'new' }, { ...difference, order: 'difference' }, { ...ratio, order: 'ratio' },
+    { ...base, order: 'base' }, { ...changed, order: 'new' }, { ...difference, order: 'difference' }, { ...change, order: 'ratio' },
     { key: 'share_of_base_percent', title: '% of A', width: '76px', isNumber: true, cell: (row) => percent(row.share_of_base_percent), value: (row) => row.share_of_base_percent },
     { key: 'ranks', title: 'Ranks', width: '70px', isNumber: true, hint: 'In how many profiles the difference has its sign', cell: (row) => (row.ranks ? `${String(row.ranks_with_sign ?? 0)}/${String(row.ranks)}` : '') },
     { key: 'name', title: 'Name', width: 'minmax(240px, 1fr)', cell: (row) => <Name name={row.name} suffix={note(row)} />, value: (row) => row.name, order: 'name' },
@@ -113,7 +113,7 @@ function columnsOf(unit: Unit, rows: readonly Row[]): Column<Row>[] {
 function Totals({ metric, unit }: { metric: Metric; unit: Unit }): JSX.Element {
   return (
     <span class="quiet">
-      {amount(metric.base, unit)} → {amount(metric.new, unit)} {clean(metric.name)} ({metric.ratio === null ? '-' : `× ${metric.ratio.toFixed(3)}`}) · matched {percent(metric.matched_base_percent)}% of A, {percent(metric.matched_new_percent)}% of B · {count(metric.unchanged_count)} unchanged
+      {amount(metric.base, unit)} → {amount(metric.new, unit)} {clean(metric.name)} ({ratio(metric.ratio, metric.base)}) · matched {percent(metric.matched_base_percent)}% of A, {percent(metric.matched_new_percent)}% of B · {count(metric.unchanged_count)} unchanged
     </span>
   );
 }
@@ -143,10 +143,34 @@ function select(row: Row, unit: Unit, group: string): void {
       ['A', amount(row.base, unit)],
       ['B', amount(row.new, unit)],
       ['difference', signed(amount(row.difference, unit), row.difference)],
-      ...(row.ratio === null ? [] : [['ratio', row.ratio.toFixed(3)] as const]),
+      ...(row.ratio === null ? [] : [['change', ratio(row.ratio, row.base)] as const]),
       ...(row.is_beyond_sampling_error === null ? [] : [['sampling error', row.is_beyond_sampling_error ? 'the difference is beyond it' : 'the difference is within it'] as const]),
     ],
   };
+}
+
+/** The largest changes: for a report. */
+export function Changes({ state, info, most }: ViewProps & { most: number }): JSX.Element {
+  const answer = useAnswer<CompareAnswer>(query(state, info));
+  const data = answer.data;
+  const metric = data?.metrics[0];
+  if (!data || !metric) return <Problem answer={answer} />;
+  const unit = unitOfMetric(metric);
+  const columns = columnsOf(unit, data.rows).filter((column) => ['base', 'new', 'difference', 'share_of_base_percent', 'name'].includes(column.key));
+  return (
+    <>
+      <p><Totals metric={metric} unit={unit} /></p>
+      {data.rows.length === 0 ? <p class="quiet">Nothing changed.</p> : (
+        <table class="plain">
+          <thead><tr>{columns.map((column) => <th key={column.key} scope="col" class={column.isNumber ? 'number' : ''}>{column.title}</th>)}</tr></thead>
+          <tbody>
+            {data.rows.slice(0, most).map((row, index) => <tr key={index}>{columns.map((column) => <td key={column.key} class={column.isNumber ? 'number' : ''} data-value={column.value?.(row) ?? undefined}>{column.cell(row)}</td>)}</tr>)}
+          </tbody>
+        </table>
+      )}
+      {data.row_count > most ? <p class="quiet"><Link onClick={() => go({ view: 'compare' })}>{count(data.row_count - most)} more</Link></p> : null}
+    </>
+  );
 }
 
 function Compare({ state, info }: ViewProps): JSX.Element {

@@ -109,7 +109,7 @@ function Summary({ top, state, group }: { top: Top; state: State; group: string 
     <span class="quiet">
       {first?.total !== null && first !== undefined ? `${amount(first.total, first.unit)} ${first.name === 'time' ? '' : clean(first.name)} · ` : ''}
       {top.isTruncated ? `${count(top.rows.length)} of ${count(top.rowCount)} ${what}` : `${count(top.rowCount)} ${what}`}
-      {state.search !== '' && !top.isTruncated ? ` match, ${sum.toFixed(1)}% exclusive` : ''}
+      {state.search !== '' && !top.isTruncated ? ` match, ${percent(sum)}% exclusive` : ''}
       {top.isSampled ? ' · sampled, from the traces' : ''}
     </span>
   );

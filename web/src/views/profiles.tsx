@@ -202,7 +202,7 @@ function Profiles({ state, info }: ViewProps): JSX.Element {
         </div>
         {state.profiles !== '' ? <button type="button" class="chip" title="Select all profiles again" onClick={() => go({ profiles: '' })}>{clean(state.profiles)} <span aria-hidden="true">×</span></button> : null}
         <span class="space" />
-        {data ? <span class="quiet">{count(data.distribution.count)} profiles · mean {amount(data.distribution.mean, unit)} · imbalance {(100 * data.distribution.imbalance).toFixed(1)}%{data.empty_profiles > 0 ? ` · ${count(data.empty_profiles)} empty` : ''}</span> : null}
+        {data ? <span class="quiet">{count(data.distribution.count)} profiles · mean {amount(data.distribution.mean, unit)} · imbalance {percent(100 * data.distribution.imbalance)}%{data.empty_profiles > 0 ? ` · ${count(data.empty_profiles)} empty` : ''}</span> : null}
       </div>
       {data === null || answer.error ? <Problem answer={answer} /> : (
         <div class="profiles">
