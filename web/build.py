@@ -72,6 +72,14 @@ def licences(work, path):
                 out.write('%s\n\n%s\n' % (name, file.read().strip() + '\n'))
 
 
+def plain(path):
+    """Tabs are in literals only, where their escape means the same: reports have no control characters but line feeds."""
+    with open(path, encoding='ascii') as file:
+        text = file.read()
+    with open(path, 'w', encoding='ascii') as file:
+        file.write(text.replace('\t', '\\t'))
+
+
 def bundle(work, version):
     fresh = os.path.join(work, 'dist.new')
     shutil.rmtree(fresh, ignore_errors=True)
@@ -80,9 +88,10 @@ def bundle(work, version):
     esbuild = os.path.join('node_modules', '@esbuild')
     native = os.path.join(work, esbuild)
     native = os.path.join(native, sorted(os.listdir(native))[0], 'bin', 'esbuild')
-    common = ['--bundle', '--minify', '--target=es2022', '--log-level=warning', '--legal-comments=none', '--charset=utf8']
+    common = ['--bundle', '--minify', '--target=es2022', '--log-level=warning', '--legal-comments=none', '--charset=ascii']
     run(work, native, 'src/main.tsx', *common, '--format=iife', '--jsx=automatic', '--jsx-import-source=preact',
         '--define:LODE_VERSION="%s"' % version, '--outfile=dist.new/app.js')
+    plain(os.path.join(fresh, 'app.js'))
     run(work, native, 'src/style.css', *common, '--outfile=dist.new/style.css')
     shutil.copyfile(os.path.join(work, 'src', 'index.html'), os.path.join(fresh, 'index.html'))
     licences(work, os.path.join(fresh, 'licences.txt'))

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""embed.py OUT.c [DIRECTORY]: the files of a built page as C arrays, packed, each with a media type and an entity tag.
+"""embed.py OUT.c [DIRECTORY]: the files of a built page as C arrays, packed, each with a media type, an entity tag and, if the
+file can be part of another page, its hash for the policy of that page.
 
 Without a directory the table is empty. The bytes of the result depend on the bytes of the files only (and on zlib)."""
+import base64
 import gzip
 import hashlib
 import os
@@ -24,6 +26,14 @@ def arrays(data):
     return ',\n'.join(lines)
 
 
+def source_of(name, data):
+    """The hash of a script or style that can be an element of a page as it is; "" for others."""
+    ends = {'.js': (b'</script', b'<script', b'<!--'), '.css': (b'</style', b'<!--')}.get(os.path.splitext(name)[1])
+    if ends is None or any(byte != 10 and not 32 <= byte < 127 for byte in data) or any(end in data.lower() for end in ends):
+        return ''
+    return 'sha256-' + base64.b64encode(hashlib.sha256(data).digest()).decode('ascii')
+
+
 def main():
     out = sys.argv[1]
     names = []
@@ -40,8 +50,8 @@ def main():
         packed = gzip.compress(data, 9, mtime=0)
         tag = hashlib.sha256(data).hexdigest()[:16]
         text.append('static const unsigned char file_%d[] = {\n%s};\n\n' % (number, arrays(packed)))
-        rows.append('    {"/%s", "%s", "\\"%s\\"", file_%d, sizeof file_%d, %d},\n'
-                    % (name, TYPES[os.path.splitext(name)[1]], tag, number, number, len(data)))
+        rows.append('    {"/%s", "%s", "\\"%s\\"", "%s", file_%d, sizeof file_%d, %d},\n'
+                    % (name, TYPES[os.path.splitext(name)[1]], tag, source_of(name, data), number, number, len(data)))
     # A row of zeros ends the table, so that an empty one is valid C.
     rows.append('    {0}};\n')
     text.append('const page_file page_files[] = {\n' + ''.join(rows))

@@ -4,6 +4,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { shellWord } from './format';
+import { answerInside, isLeftOut, isReport } from './report';
 
 /** A flag has the value ''. */
 export type Option = readonly [name: string, value: string];
@@ -40,15 +41,18 @@ export interface Session {
 
 /** What the server says instead of an answer. */
 export class ApiError extends Error {
-  constructor(message: string, readonly status: number) {
+  /** `command`: what shows the answer where the data are. */
+  constructor(message: string, readonly status: number, readonly command = '') {
     super(message);
   }
 }
 
 const TOKEN = 'lode.token';
+const API = 'api/1/';
 
 /** The token comes in the fragment, which is taken out of the address at once. */
 export function takeToken(): void {
+  if (isReport) return;
   const match = /(?:^#|&)token=([^&]*)/.exec(location.hash);
   if (!match?.[1]) return;
   localStorage.setItem(TOKEN, match[1]);
@@ -64,7 +68,7 @@ export function path(query: Query): string {
   for (const [name, value] of query.options) parts.append(name, value);
   const text = parts.toString();
   const stores = query.other === undefined ? String(query.store) : `${String(query.store)}/${String(query.other)}`;
-  return `api/1/${query.command}/${stores}${text === '' ? '' : `?${text}`}`;
+  return `${API}${query.command}/${stores}${text === '' ? '' : `?${text}`}`;
 }
 
 /** Commands whose answers depend on rules for kinds. */
@@ -112,9 +116,15 @@ async function get(address: string, abort: AbortSignal | null): Promise<Response
   }
 }
 
-/** Any file below /api/1/, such as a picture. */
-export async function fetchBytes(address: string, abort: AbortSignal | null = null): Promise<ArrayBuffer> {
-  return (await get(address, abort)).arrayBuffer();
+/** What the report has instead of a server: an answer, the message that was one, or the command that gives one. */
+function inside(query: Query): unknown {
+  const target = path(query).slice(API.length);
+  const found = answerInside(target);
+  if (found?.status === 200) return found.body;
+  const body = found?.body as { message?: string } | null | undefined;
+  if (found) throw new ApiError(body?.message ?? `status ${String(found.status)}`, found.status);
+  const why = isLeftOut(target) ? 'The report has no room for this (lode report --max-size).' : 'The report does not have this.';
+  throw new ApiError(`${why} Where the data are, this command shows it:`, 404, session.value ? commandLine(query, session.value) : '');
 }
 
 const KEPT = 64;
@@ -128,6 +138,7 @@ export function isKept(query: Query): boolean {
 
 /** The answer, from the last ones if it is there. */
 export async function ask(query: Query, abort: AbortSignal | null = null): Promise<unknown> {
+  if (isReport) return inside(query);
   const address = path(query);
   // The server takes no longer ones; names of a megabyte come from hostile files only.
   if (address.length > LONGEST) throw new ApiError('The name is too long for a request.', 414);
@@ -181,8 +192,18 @@ export interface Answer<T> {
   done?: number | undefined;
 }
 
+/** As useAnswer, of a report, which has what it has. */
+function answerOf<T>(query: Query | null): Answer<T> {
+  try {
+    return { data: query === null ? null : (inside(query) as T), error: null, isLoading: false };
+  } catch (error) {
+    return { data: null, error: error instanceof ApiError ? error : new ApiError(String(error), 0), isLoading: false };
+  }
+}
+
 /** The answer to a query as a hook; a new query aborts the one under way. */
 export function useAnswer<T>(query: Query | null): Answer<T> {
+  if (isReport) return answerOf<T>(query);
   const address = query ? path(query) : '';
   const kept = answers.get(address) as T | undefined;
   const [result, setResult] = useState<{ address: string; data: T | null; error: ApiError | null }>({ address: '', data: null, error: null });
@@ -217,7 +238,7 @@ const LOOK_MS = 50;
 
 /** The query, as soon as no other request is under way: it may take a pass over all data. */
 export function useLater(query: Query): Query | null {
-  const [isDue, setDue] = useState(() => isKept(query));
+  const [isDue, setDue] = useState(() => isReport || isKept(query));
   useEffect(() => {
     if (isDue) return undefined;
     const timer = setInterval(() => busy.value === 0 && setDue(true), LOOK_MS);
@@ -228,6 +249,10 @@ export function useLater(query: Query): Query | null {
 
 /** Asks for the session until every store is open or has failed. */
 export async function startSession(): Promise<void> {
+  if (isReport) {
+    session.value = answerInside('session')?.body as Session;
+    return;
+  }
   for (;;) {
     try {
       session.value = (await (await get('api/1/session', null)).json()) as Session;

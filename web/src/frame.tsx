@@ -10,8 +10,9 @@ import { infoQuery, readInfo, type Info } from './info';
 import { useKeys, type Binding } from './keys';
 import { Palette } from './palette';
 import { selection } from './selection';
+import { about, isReport } from './report';
 import { Side } from './side';
-import { go, notice, START, state, type State } from './state';
+import { addressOf, go, notice, START, state, type State } from './state';
 import { nextTheme } from './theme';
 import type { View } from './view';
 import { viewOf, VIEWS } from './views';
@@ -32,13 +33,21 @@ function toView(key: string): Partial<State> {
   return key === state.value.view ? {} : { view: key, order: '', group: '', way: '', limit: '' };
 }
 
+/** As an address for another tab of the browser; the view is always in it. */
+function hrefOf(key: string): string {
+  const address = addressOf({ ...state.value, ...toView(key) });
+  return /[?&]v=/.test(address) ? address : address.replace('?', `?v=${key}&`);
+}
+
 function Tabs({ views, current }: { views: readonly View[]; current: View }): JSX.Element {
   return (
     <nav class="tabs" aria-label="Views">
       {views.map((view, index) => (
         <a
-          key={view.key} href={`?v=${view.key}`} aria-current={view === current ? 'page' : undefined} title={`${view.title} (${String(index + 1)})`}
+          key={view.key} href={hrefOf(view.key)} aria-current={view === current ? 'page' : undefined} title={`${view.title} (${String(index + 1)})`}
           onClick={(event) => {
+            // Another tab or window is the browser's.
+            if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
             event.preventDefault();
             go(toView(view.key));
           }}
@@ -184,7 +193,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
   const keys = globalKeys(views, view, info, all, setDialog);
   useKeys(keys);
   useEffect(() => {
-    document.title = `${view.title} · ${clean(store.name)} · Lode`;
+    document.title = about ? clean(about.title) : `${view.title} · ${clean(store.name)} · Lode`;
   }, [view.key, store.number]);
   const { Component } = view;
   const hasSide = state.value.context !== '' || state.value.name !== '';
@@ -196,14 +205,14 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
           <Stores stores={all.stores} chosen={store} />
           <Tabs views={views} current={view} />
           <span class="space" />
-          <Field id="search" class="search" label="Search" value={state.value.search} placeholder="/ search functions" onChange={(value) => go({ search: value })} title="A part of a name, a pattern with * and ?, or /expression/; module: and file: match paths" />
+          {isReport && view.key !== 'flame' ? null : <Field id="search" class="search" label="Search" value={state.value.search} placeholder="/ search functions" onChange={(value) => go({ search: value })} title="A part of a name, a pattern with * and ?, or /expression/; module: and file: match paths" />}
           <button type="button" class="icon" title="Command palette (Ctrl+K)" onClick={() => setDialog('palette')}>⌘K</button>
           <button type="button" class="icon" title="Light or dark" aria-label="Light or dark" onClick={nextTheme}>◐</button>
           <button type="button" class="icon" title="Help (?)" aria-label="Help" onClick={() => setDialog('help')}>?</button>
         </div>
         <div class="bar2">
-          <Metric info={info} store={store} />
-          <Selections info={info} />
+          {isReport ? null : <Metric info={info} store={store} />}
+          {isReport ? <span class="quiet">report by lode {about?.version}</span> : <Selections info={info} />}
           {info.findings > 0 ? <button type="button" class="chip" title="What was repaired, and what is odd" onClick={() => go(toView('findings'))}>{count(info.findings)} finding{info.findings === 1 ? '' : 's'}</button> : null}
           <span class="space" />
           <button type="button" title="Copy the lode command that prints the same numbers (Shift+C)" onClick={() => copyCommand(view, info, all)}>copy command</button>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What `lode info` says of a store, in one shape for databases and recordings.
 import type { Query } from './api';
+import { isReport } from './report';
 
 export interface MetricInfo {
   readonly index: number;
@@ -48,7 +49,7 @@ interface Raw {
 }
 
 /** A service has millions of requests; one of them says that there are some. */
-const TASKS = '1000';
+const TASKS = isReport ? '100' : '1000';
 
 export function infoQuery(store: { readonly number: number; readonly kind: Info['kind'] }): Query {
   return { command: 'info', store: store.number, options: store.kind === 'recording' ? [['limit', TASKS]] : [] };

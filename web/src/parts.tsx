@@ -2,12 +2,14 @@
 // Small parts that several views have.
 import type { ComponentChildren, JSX } from 'preact';
 import type { Answer } from './api';
+import { copy } from './clipboard';
 import { clean, tail } from './format';
 import type { Info } from './info';
 import type { State } from './state';
 
 /** What stands in the place of a view that has no answer: an error with what to do, or that it is being computed. */
 export function Problem({ answer }: { answer: Answer<unknown> }): JSX.Element | null {
+  if (answer.error?.command) return <p class="elsewhere quiet">{clean(answer.error.message)} <button type="button" class="link command" title="Copy this command" onClick={() => void copy(answer.error?.command ?? '', 'the command')}><code>{clean(answer.error.command)}</code></button></p>;
   if (answer.error) return <p class="problem" role="alert">{clean(answer.error.message)}</p>;
   return answer.data === null ? <p class="quiet pending">computing …{answer.done === undefined ? '' : ` ${String(Math.floor(answer.done))}%`}</p> : null;
 }
@@ -33,13 +35,13 @@ export function WholeRun({ state, info }: { state: State; info: Info }): JSX.Ele
   return <p class="quiet whole-run">Of the whole run: values of profiles have no times, and the time window does not select any.</p>;
 }
 
-const KINDS: Readonly<Record<string, string>> = {
+export const KIND_TITLES: Readonly<Record<string, string>> = {
   own: 'own code', mpi: 'MPI', threads: 'threads and OpenMP', memory: 'memory', io: 'input and output', system: 'system libraries', gpu: 'GPU', idle: 'not running',
 };
 
 /** The colour of a kind of function; the title says it in words. */
 export function Swatch({ kind }: { kind: string | null }): JSX.Element | null {
-  const known = kind === null ? undefined : KINDS[kind];
+  const known = kind === null ? undefined : KIND_TITLES[kind];
   return known === undefined || kind === null ? null : <i class={`swatch kind-${kind}`} title={known} />;
 }
 

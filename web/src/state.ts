@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of the page is its URL: /?s=0&v=tree&m=CPUTIME&...&1. The last part is the version.
+// The state of the page is its URL: /?s=0&v=tree&m=CPUTIME&...&1. The last part is the version. In a report, which is a file, all this
+// is in the fragment.
 import { signal } from '@preact/signals';
+import { isReport } from './report';
 
 export const VERSION = 1;
 
@@ -49,7 +51,7 @@ export interface State {
 }
 
 export const START: State = {
-  store: 0, other: null, view: 'overview', metrics: [], profiles: '', from: '', to: '', depth: '', root: '', context: '', name: '',
+  store: 0, other: null, view: isReport ? 'report' : 'overview', metrics: [], profiles: '', from: '', to: '', depth: '', root: '', context: '', name: '',
   cross: '', order: '', search: '', filters: [], colours: '', group: '', way: '', request: '', limit: '', share: '',
 };
 
@@ -116,11 +118,16 @@ export const state = signal<State>(START);
 /** One line at the bottom of the page, also for screen readers. */
 export const notice = signal<string>('');
 
+/** Where the page is in this state, relative to where it is. */
+export function addressOf(wanted: State): string {
+  return isReport ? `#${format(wanted)}` : format(wanted);
+}
+
 /** A change of place makes an entry of the history; a movement replaces the present one. */
 export function go(change: Partial<State>, how: 'push' | 'replace' = 'push'): void {
   const next = { ...state.value, ...change };
-  const address = format(next);
-  if (address === format(state.value)) return;
+  const address = addressOf(next);
+  if (address === addressOf(state.value)) return;
   state.value = next;
   if (how === 'push') history.pushState(null, '', address);
   else history.replaceState(null, '', address);
@@ -128,7 +135,7 @@ export function go(change: Partial<State>, how: 'push' | 'replace' = 'push'): vo
 
 export function startState(): void {
   const read = (): void => {
-    const { state: parsed, notices } = parse(location.search);
+    const { state: parsed, notices } = parse(isReport ? location.hash.slice(1) : location.search);
     state.value = parsed;
     if (notices.length > 0) notice.value = notices.join(' ');
   };

@@ -13,7 +13,11 @@ function show(): void {
 
 export function setTheme(next: Theme): void {
   theme.value = next;
-  localStorage.setItem(KEY, next);
+  try {
+    localStorage.setItem(KEY, next);
+  } catch {
+    // Files may have no storage.
+  }
   show();
 }
 
@@ -23,7 +27,12 @@ export function nextTheme(): void {
 }
 
 export function startTheme(): void {
-  const kept = localStorage.getItem(KEY);
+  let kept: string | null = null;
+  try {
+    kept = localStorage.getItem(KEY);
+  } catch {
+    // Then the theme is that of the system.
+  }
   if (kept === 'light' || kept === 'dark') theme.value = kept;
   show();
 }

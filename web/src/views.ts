@@ -7,11 +7,12 @@ import { flame } from './views/flame';
 import { functions } from './views/functions';
 import { overview } from './views/overview';
 import { profiles } from './views/profiles';
+import { report } from './views/report';
 import { requests } from './views/requests';
 import { time } from './views/time';
 import { tree } from './views/tree';
 
-export const VIEWS: readonly View[] = [overview, functions, tree, flame, time, profiles, requests, compare, findings];
+export const VIEWS: readonly View[] = [report, overview, functions, tree, flame, time, profiles, requests, compare, findings];
 
 export function viewOf(key: string): View {
   return VIEWS.find((view) => view.key === key) ?? overview;

@@ -67,3 +67,23 @@ void *pack_gzip(const void *bytes, size_t size, size_t *packed_size)
     void *smaller = realloc(packed, *packed_size);
     return smaller ? smaller : packed;
 }
+
+char *pack_unpack(const void *packed, size_t packed_size, size_t size)
+{
+    char *bytes = malloc(size + 1);
+    z_stream stream = {.next_in = packed,
+                       .avail_in = (uInt)packed_size,
+                       .next_out = (Bytef *)bytes,
+                       .avail_out = (uInt)size};
+    if (!bytes || inflateInit2(&stream, GZIP_WINDOW) != Z_OK) {
+        free(bytes);
+        return NULL;
+    }
+    int status = inflate(&stream, Z_FINISH);
+    inflateEnd(&stream);
+    bytes[size] = '\0';
+    if (status == Z_STREAM_END && stream.total_out == size)
+        return bytes;
+    free(bytes);
+    return NULL;
+}

@@ -53,7 +53,7 @@ static void keep_problem(void *user, const char *text)
 int view_add_store(view_server *server, const char *path)
 {
     if (server->store_count == VIEW_STORES_MAX)
-        return report("'lode view' takes at most %d stores", VIEW_STORES_MAX);
+        return report("at most %d stores can be shown together", VIEW_STORES_MAX);
     view_store *store = &server->stores[server->store_count++];
     *store = (view_store){.state = VIEW_OPENING};
     /* The message is for the page, too. */
@@ -161,6 +161,16 @@ int view_open_stores(view_server *server)
 {
     int code = pthread_create(&server->opener, NULL, open_all, server);
     return code == 0 ? EXIT_DONE : report("cannot start a thread: %s", strerror(code));
+}
+
+int view_open_now(view_server *server)
+{
+    int status = EXIT_DONE;
+    open_all(server);
+    for (size_t i = 0; i < server->store_count; i++)
+        if (server->stores[i].state == VIEW_FAILED)
+            status = report("%s", server->stores[i].problem);
+    return status;
 }
 
 static long long now_us(void)

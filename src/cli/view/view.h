@@ -58,6 +58,8 @@ int view_create(view_server *server, size_t memory);
 int view_add_store(view_server *server, const char *path);
 /* Begins to open the stores, one after the other. */
 int view_open_stores(view_server *server);
+/* Opens them now, in this thread; EXIT_DONE if all can be, or a message. */
+int view_open_now(view_server *server);
 void view_destroy(view_server *server);
 void view_stop(view_server *server);
 /* Whether a store that was opened is the one that is there; looks at its files now and then. */

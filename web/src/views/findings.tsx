@@ -58,6 +58,20 @@ export function Damage({ state }: ViewProps): JSX.Element | null {
   return <p class="damage"><Link title="What is wrong, and where" onClick={() => go({ view: 'findings', order: '', group: '', way: '', limit: '' })}><Verdict result={result} /></Link></p>;
 }
 
+/** The first findings, as sentences: for a report. */
+export function FindingList({ state, most }: ViewProps & { most: number }): JSX.Element {
+  const answer = useAnswer<CheckAnswer>(query({ ...state, group: '' }));
+  if (answer.data === null) return <Problem answer={answer} />;
+  const { findings: list, result } = answer.data;
+  return (
+    <>
+      <p><Verdict result={result} /></p>
+      <ul class="findings">{list.slice(0, most).map((finding, index) => <li key={index}><span class="name">{clean(finding.rule)}</span> {clean(finding.text)}</li>)}</ul>
+      {list.length > most ? <p class="quiet"><Link onClick={() => go({ view: 'findings' })}>{count(list.length - most)} more</Link></p> : null}
+    </>
+  );
+}
+
 function Findings({ state }: ViewProps): JSX.Element {
   const answer = useAnswer<CheckAnswer>(query(state));
   const level = levelOf(state);

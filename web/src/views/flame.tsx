@@ -7,7 +7,7 @@ import { paint, pixel, type Rect } from '../draw/boxes';
 import { amount, clean, count, percent, unitOf, type Unit } from '../format';
 import type { Info } from '../info';
 import { useKeys } from '../keys';
-import { Name, Problem, Swatch } from '../parts';
+import { KIND_TITLES, Name, Problem, Swatch } from '../parts';
 import { selection } from '../selection';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
@@ -296,6 +296,35 @@ function OneFlame({ state, info }: ViewProps): JSX.Element {
           <Table flame={flame} box={selected} unit={unit} onSelect={(box) => choose(box)} />
         </div>
       )}
+    </>
+  );
+}
+
+/** The picture alone: for a report. */
+export function FlamePicture({ state, info }: ViewProps): JSX.Element {
+  const answer = useAnswer<Flame>(query(state, info));
+  const flame = answer.data;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [size, setSize] = useState(0);
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return undefined;
+    const watch = new ResizeObserver(() => setSize(element.clientWidth));
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, [flame === null]);
+  useEffect(() => {
+    if (canvas.current && flame) draw(canvas.current, flame, new Set(), false, undefined);
+  }, [flame, size, document.documentElement.dataset['theme']]);
+  if (flame === null) return <Problem answer={answer} />;
+  const unit: Unit = info.kind === 'recording' ? 'nanoseconds' : unitOf(flame.metric ?? '');
+  const kinds = [...new Set(flame.boxes.map((box) => box.kind))].filter((kind) => kind !== null).sort();
+  return (
+    <>
+      <button type="button" class="flame still" title="Flame" onClick={() => go({ view: 'flame' })}>
+        <canvas ref={canvas} role="img" aria-label={`Flame graph of ${amount(flame.total ?? flame.total_ns ?? 0, unit)}, ${count(flame.boxes.length)} boxes`} style={{ height: `${String(Math.max(1, flame.levels) * ROW)}px` }} />
+      </button>
+      <ul class="legend">{kinds.map((kind) => <li key={kind}><Swatch kind={kind} /> {KIND_TITLES[kind] ?? kind}</li>)}</ul>
     </>
   );
 }

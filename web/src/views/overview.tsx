@@ -242,7 +242,7 @@ function Metrics({ info }: { info: Info }): JSX.Element | null {
   );
 }
 
-function Overview(props: ViewProps): JSX.Element {
+export function Overview(props: ViewProps): JSX.Element {
   return (
     <div class="overview">
       <Headline {...props} />

@@ -6,6 +6,7 @@ import { amount, clean, count } from '../format';
 import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
 import { Link, Name, Problem, Section } from '../parts';
+import { isReport } from '../report';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
 
@@ -46,7 +47,7 @@ interface Call {
 }
 
 const ORDERS = ['duration', 'time', 'calls', 'errors'] as const;
-const LIMIT = 500;
+const LIMIT = isReport ? 100 : 500;
 const CALLS = 2000;
 const WIDTH = 1000;
 const HEIGHT = 160;

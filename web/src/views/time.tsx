@@ -9,6 +9,7 @@ import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
 import { useKeys } from '../keys';
 import { Name, Problem } from '../parts';
+import { isReport } from '../report';
 import { selection } from '../selection';
 import { go, type State } from '../state';
 import { theme } from '../theme';
@@ -16,7 +17,7 @@ import type { View, ViewProps } from '../view';
 import { Calls, lineOption } from './calls';
 
 const COLUMNS = 1000;
-const ROWS = 300;
+const ROWS = isReport ? 100 : 300;
 const TALLEST_ROW = 18;
 const PLOT_HEIGHT = 320;
 const MAP_HEIGHT = 28;
@@ -328,6 +329,33 @@ function Plot({ state, info, picture, whole, hues, ground, only }: { state: Stat
         />
       ) : null}
       <p class="quiet hover" aria-live="polite">{hover === '' ? label : hover}</p>
+    </div>
+  );
+}
+
+/** The picture alone, with the names of its largest functions: for a report. */
+export function TimePicture({ state, info }: ViewProps): JSX.Element {
+  const answer = useAnswer<Picture>(query(state, info));
+  const whole = useAnswer<Picture>(wholeQuery(state, info));
+  const ground = useGround();
+  const picture = answer.data;
+  const cells = useMemo(() => (picture ? cellsOf(picture) : null), [picture]);
+  const hues = useMemo(() => (picture ? huesOf(picture, whole.data ?? picture) : []), [picture, whole.data]);
+  if (!picture || !cells) return <Problem answer={answer} />;
+  if (picture.timeline.length === 0) return <p class="quiet">There are no samples.</p>;
+  const window: Window = { from: relative(picture, picture.from_ns), to: relative(picture, picture.to_ns) };
+  const height = Math.max(40, Math.min(PLOT_HEIGHT, cells.rows * TALLEST_ROW));
+  const largest = running(picture).map((row, index) => ({ row, hue: hues[FIRST + index] ?? OTHERS })).slice(0, 12);
+  return (
+    <div class="timeplot still">
+      <Names picture={picture} height={height} />
+      <button type="button" class="plot" title="Time" onClick={() => go({ view: 'time' })}>
+        <Canvas id={`time-${String(state.store)}`} cells={cells} hues={hues} ground={ground} only={0} height={height} label={`${count(picture.line_count)} lines over ${amount(window.to - window.from, 'nanoseconds')}${largest[0] ? `; mostly ${clean(largest[0].row.name)}` : ''}`} />
+      </button>
+      <Axis window={window} />
+      <ul class="legend">
+        {largest.map(({ row, hue }) => <li key={identity(row)}><i class={isIdle(row) ? 'swatch idle' : 'swatch'} style={isIdle(row) ? {} : { background: css(hue) }} /> <Name isShort name={row.name} /> <b>{percent(row.percent)}%</b></li>)}
+      </ul>
     </div>
   );
 }

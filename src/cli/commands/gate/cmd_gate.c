@@ -3,6 +3,7 @@
 #include "command.h"
 #include "commands/compare/compare.h"
 #include "commands/gate/gate.h"
+#include "commands/report/report.h"
 #include "options/filter.h"
 #include "output/report.h"
 #include "stores/stores.h"
@@ -31,7 +32,7 @@ static int gate_usage(const invocation *call)
         return report("--confidence takes a percentage below 100 (see 'lode help gate')");
     if (has_sides(call) && call->operand_count > 0)
         return report("unexpected argument '%s': stores are given with --base and --new", call->operands[0]);
-    return EXIT_DONE;
+    return options->report ? report_has_page() : EXIT_DONE;
 }
 
 /* ---- limits ---- */
@@ -263,6 +264,21 @@ static int open_filter(gate_job *job)
     return filter_open(&job->filter, &shared);
 }
 
+/* The first run of each side: what changed, and why. An artifact of a job replaces that of the last. */
+static int write_report(const gate_job *job)
+{
+    const char *paths[] = {job->sides.runs[0].path, job->sides.runs[job->base_runs].path};
+    char notes[256];
+    snprintf(notes, sizeof notes, "lode gate: %zu passed, %zu failed, %zu could not be decided",
+             job->outcomes[GATE_PASS], job->outcomes[GATE_FAIL], job->outcomes[GATE_CANNOT_TELL]);
+    out *o =
+        out_open(&(out_settings){.format = OUT_TEXT, .color = COLOR_NEVER, .file = job->options->report});
+    if (!o)
+        return EXIT_TROUBLE;
+    report_settings settings = {.notes = notes, .max_size = REPORT_MAX_SIZE, .paths = paths, .path_count = 2};
+    return out_close(o, report_write(o, &settings));
+}
+
 static int run_and_print(gate_job *job)
 {
     int status = take_limits(&job->limits, job->options);
@@ -278,6 +294,8 @@ static int run_and_print(gate_job *job)
         status = gate_judge(job);
     if (status == EXIT_DONE && job->options->junit)
         status = gate_write_junit(job, job->options->junit);
+    if (status == EXIT_DONE && job->options->report)
+        status = write_report(job);
     if (status != EXIT_DONE)
         return status;
     gate_print(job);
@@ -330,6 +348,7 @@ static const option_spec gate_own[] = {
     {"fail-unsure", 0, OPTION_FLAG, NULL, NULL, offsetof(gate_options, fail_unsure)},
     {"name-rules", 0, OPTION_TEXT, "FILE", NULL, offsetof(gate_options, rules)},
     {"junit", 0, OPTION_TEXT, "FILE", NULL, offsetof(gate_options, junit)},
+    {"report", 0, OPTION_TEXT, "FILE", NULL, offsetof(gate_options, report)},
     {0},
 };
 

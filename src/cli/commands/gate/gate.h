@@ -14,7 +14,7 @@
 typedef struct gate_options {
     shared_options shared;
     text_list base, new_stores;
-    const char *limits, *junit, *rules;
+    const char *limits, *junit, *report, *rules;
     text_list max, exclusive, inclusive, absent, floor;
     const char *max_slower, *max_function, *max_imbalance, *require_runs;
     double min_share;  /* below 0: not given */

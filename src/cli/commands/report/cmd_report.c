@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "alloc.h"
+#include "command.h"
+#include "commands/report/report.h"
+#include "output/place.h"
+#include "output/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define NOTES_MAX  ((size_t)256 << 10)
+#define SIZE_LEAST ((uint64_t)512 << 10)
+
+typedef struct report_options {
+    shared_options shared;
+    const char *title, *notes;
+    uint64_t max_size;
+    int is_anonymous, force;
+} report_options;
+
+static int is_standard(const char *path)
+{
+    return strcmp(path, "-") == 0;
+}
+
+static int is_page(const char *path)
+{
+    size_t length = strlen(path);
+    return (length > 5 && strcasecmp(path + length - 5, ".html") == 0) ||
+           (length > 4 && strcasecmp(path + length - 4, ".htm") == 0);
+}
+
+static int report_usage(const invocation *call)
+{
+    const report_options *options = call->options;
+    const char *path = call->shared->output;
+    if (!path)
+        return report("missing option: -o/--output ('-' is standard output; see 'lode help report')");
+    if (!is_standard(path) && !is_page(path))
+        return report("'%s' does not end in .html (see 'lode help report')", path);
+    if (options->max_size < SIZE_LEAST)
+        return report("--max-size must be at least 512K (see 'lode help report')");
+    if (report_has_page() != EXIT_DONE)
+        return EXIT_TROUBLE;
+    return is_standard(path) ? EXIT_DONE : place_is_free(path, options->force);
+}
+
+/* The text of a file of the user; NULL after a message. */
+static char *read_notes(const char *path)
+{
+    char *text = alloc_array(NOTES_MAX + 2, 1);
+    FILE *file = fopen(path, "re");
+    size_t size = file ? fread(text, 1, NOTES_MAX + 1, file) : 0;
+    int status = EXIT_DONE;
+    if (!file || ferror(file))
+        status = report("%s: %s", path, strerror(errno));
+    else if (size > NOTES_MAX)
+        status = report("%s: notes are at most 256 KiB", path);
+    else if (memchr(text, '\0', size))
+        status = report("%s: is not a text", path);
+    if (file)
+        (void)fclose(file);
+    if (status == EXIT_DONE)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static int run_report(const invocation *call)
+{
+    const report_options *options = call->options;
+    char *notes = options->notes ? read_notes(options->notes) : NULL;
+    if (options->notes && !notes)
+        return EXIT_TROUBLE;
+    int status = report_write(call->out, &(report_settings){.title = options->title,
+                                                            .notes = notes,
+                                                            .is_anonymous = options->is_anonymous,
+                                                            .max_size = options->max_size,
+                                                            .paths = call->operands,
+                                                            .path_count = call->operand_count,
+                                                            .kinds = call->kinds,
+                                                            .kinds_path = call->shared->kinds});
+    free(notes);
+    return status;
+}
+
+static const option_spec report_own[] = {
+    {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(shared_options, output)},
+    {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(report_options, force)},
+    {"title", 0, OPTION_TEXT, "TEXT", NULL, offsetof(report_options, title)},
+    {"notes", 0, OPTION_TEXT, "FILE", NULL, offsetof(report_options, notes)},
+    {"anonymous", 0, OPTION_FLAG, NULL, NULL, offsetof(report_options, is_anonymous)},
+    {"max-size", 0, OPTION_SIZE, "SIZE", NULL, offsetof(report_options, max_size)},
+    {0},
+};
+
+static const report_options report_defaults = {.max_size = REPORT_MAX_SIZE};
+
+const command_spec command_report = {
+    .name = "report",
+    .operands = "STORE...",
+    .min_operands = 1,
+    .max_operands = VIEW_STORES_MAX,
+    .stores = FOR_ALL,
+    .has_sides = 1,
+    .options = {.own = report_own, .shared = SHARED_KINDS},
+    .options_size = sizeof(report_options),
+    .defaults = &report_defaults,
+    .usage = report_usage,
+    .run = run_report,
+};

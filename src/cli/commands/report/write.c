@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "commands/report/report.h"
+
+#include "alloc.h"
+#include "output/report.h"
+#include "view/api.h"
+#include "view/pack.h"
+#include "view/page.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RESULTS_MEMORY ((size_t)1 << 30) /* for results that several questions need */
+
+typedef struct report_file {
+    const report_settings *settings;
+    view_server server;
+    report_secrets secrets;
+    report_list list;
+    char *script, *style; /* of the page */
+    const char *script_source, *style_source;
+    char *about, *session;
+    size_t about_size, session_size;
+} report_file;
+
+/* ---- the page ---- */
+
+static const page_file *find_part(const char *path)
+{
+    for (size_t i = 0; i < page_file_count; i++)
+        if (strcmp(page_files[i].path, path) == 0 && page_files[i].source[0])
+            return &page_files[i];
+    return NULL;
+}
+
+int report_has_page(void)
+{
+    if (find_part("/app.js") && find_part("/style.css"))
+        return EXIT_DONE;
+    return report("%s", page_file_count == 0 ? VIEW_NO_PAGE
+                                             : "the page that was built into this program is of another "
+                                               "version, and cannot be put into a file");
+}
+
+static char *unpack(const char *path, const char **source)
+{
+    const page_file *file = find_part(path);
+    char *text = file ? pack_unpack(file->packed, file->packed_size, file->size) : NULL;
+    if (!text)
+        exit(report("out of memory"));
+    *source = file->source;
+    return text;
+}
+
+/* ---- answers ---- */
+
+static const report_secrets *secrets_of(const report_file *file)
+{
+    return file->settings->is_anonymous ? &file->secrets : NULL;
+}
+
+/* As a request of the page is answered, without a connection. */
+static void ask(report_file *file, report_answer *item)
+{
+    char text[TARGET_SIZE];
+    target t;
+    view_answer answer = {0};
+    view_request request = {.method = "GET", .target = text};
+    snprintf(text, sizeof text, "/api/1/%s", item->target);
+    if (target_parse(&t, text) != 0)
+        return;
+    view_run_command(&answer, &file->server, &request, &t, 1);
+    item->status = answer.status;
+    item->text = report_inert(answer.body, answer.size, secrets_of(file), &item->size);
+    if (answer.release)
+        answer.release(answer.user, answer.body);
+}
+
+static char *take_output(report_file *file, view_call *call, size_t *size)
+{
+    char *text = report_inert(call->output.bytes, call->output.used, secrets_of(file), size);
+    view_call_end(call);
+    return text;
+}
+
+/* "solver and solver-new" */
+static void name_stores(const report_file *file, char *title, size_t size)
+{
+    const view_server *server = &file->server;
+    size_t used = 0;
+    for (size_t i = 0; i < server->store_count && used < size; i++) {
+        const char *path = server->stores[i].path, *slash = strrchr(path, '/');
+        const char *before = i == 0 ? "" : i + 1 == server->store_count ? " and " : ", ";
+        char hidden[32];
+        snprintf(hidden, sizeof hidden, "run%zu", i + 1);
+        const char *name = file->settings->is_anonymous ? hidden : slash && slash[1] ? slash + 1 : path;
+        used += (size_t)snprintf(title + used, size - used, "%s%.256s", before, name);
+    }
+}
+
+/* What the report is, and which answers it has no room for. */
+static void write_about(report_file *file)
+{
+    view_call call;
+    char names[VIEW_STORES_MAX * 264];
+    name_stores(file, names, sizeof names);
+    const char *title = file->settings->title ? file->settings->title : names;
+    view_call_begin(&call, &file->server, NULL);
+    out *o = out_open(&(out_settings){.format = OUT_JSON});
+    out_begin(o, SCHEMA_REPORT, NULL);
+    OUT_FIELDS(o, "version", lode_version(), "title", title, "notes", file->settings->notes, "is_anonymous",
+               file->settings->is_anonymous != 0, "max_size", file->settings->max_size);
+    out_array(o, "left_out");
+    for (size_t i = 0; i < file->list.count; i++)
+        if (!file->list.items[i].text)
+            OUT_ELEMENTS(o, file->list.items[i].target);
+    out_array_end(o);
+    out_end(o);
+    out_close(o, EXIT_DONE);
+    free(file->about);
+    /* The user's own words stay, and names of stores are hidden in them already. */
+    file->about = report_inert(call.output.bytes, call.output.used, NULL, &file->about_size);
+    view_call_end(&call);
+}
+
+static void write_session(report_file *file)
+{
+    view_call call;
+    view_call_begin(&call, &file->server, NULL);
+    view_write_session(&call);
+    file->session = take_output(file, &call, &file->session_size);
+}
+
+/* Leaves out the least important answers until the file is small enough. */
+static void bound_size(report_file *file)
+{
+    enum {
+        MARKUP = 4096, /* of the page */
+        ELEMENT = 160  /* around an answer, with a name that is left out */
+    };
+    uint64_t size = MARKUP + strlen(file->script) + strlen(file->style) + file->session_size;
+    size += file->settings->notes ? 6 * strlen(file->settings->notes) : 0;
+    for (size_t i = 0; i < file->list.count; i++) {
+        report_answer *item = &file->list.items[i];
+        size += ELEMENT + strlen(item->target);
+        if (item->text && size + item->size > file->settings->max_size) {
+            free(item->text);
+            item->text = NULL;
+        } else {
+            size += item->text ? item->size : 0;
+        }
+    }
+}
+
+/* ---- the file ---- */
+
+/* ASCII text with line feeds: the writer escapes nothing of it. */
+static void put_lines(out *o, const char *text, size_t size)
+{
+    while (size > 0) {
+        const char *end = memchr(text, '\n', size);
+        size_t length = end ? (size_t)(end - text) : size;
+        out_write(o, text, length);
+        if (end)
+            out_print(o, "\n");
+        text += length + (end != NULL);
+        size -= length + (end != NULL);
+    }
+}
+
+/* The text of a title or an attribute, which is ASCII after this whatever it holds. */
+static void put_markup(out *o, const char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text >= 0x80)
+            out_print(o, "?");
+        else if (strchr("<>&\"'", *text) || (unsigned char)*text < 0x20 || *text == 0x7f)
+            out_print(o, "&#%u;", (unsigned)*text < 0x20 || *text == 0x7f ? ' ' : (unsigned)*text);
+        else
+            out_write(o, text, 1);
+    }
+}
+
+static void put_head(out *o, const report_file *file)
+{
+    out_print(o, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ");
+    out_print(o, "script-src '%s'; style-src '%s'; ", file->script_source, file->style_source);
+    out_print(o, "img-src data: blob:; base-uri 'none'; form-action 'none'\">\n"
+                 "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
+    /* The page sets the whole title. */
+    put_markup(o, file->settings->title ? file->settings->title : "Lode report");
+    out_print(o, "</title>\n<meta name=\"viewport\" content=\"width=device-width\">\n"
+                 "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n"
+                 "<style>");
+    put_lines(o, file->style, strlen(file->style));
+    out_print(o, "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
+                 "<noscript>This report needs JavaScript; it requests nothing from elsewhere.</noscript>\n");
+}
+
+static void put_data(out *o, const char *question, unsigned status, const char *text, size_t size)
+{
+    out_print(o, "<script type=\"application/json\" data-target=\"");
+    put_markup(o, question);
+    out_print(o, "\" data-status=\"%u\">", status);
+    out_write(o, text, size);
+    out_print(o, "</script>\n");
+}
+
+static void put_file(out *o, const report_file *file)
+{
+    put_head(o, file);
+    put_data(o, "report", 200, file->about, file->about_size);
+    put_data(o, "session", 200, file->session, file->session_size);
+    for (size_t i = 0; i < file->list.count; i++) {
+        const report_answer *item = &file->list.items[i];
+        if (item->text)
+            put_data(o, item->target, item->status, item->text, item->size);
+    }
+    out_print(o, "<script>");
+    put_lines(o, file->script, strlen(file->script));
+    out_print(o, "</script>\n</body>\n</html>\n");
+}
+
+static int open_stores(report_file *file)
+{
+    const report_settings *settings = file->settings;
+    int status = view_create(&file->server, RESULTS_MEMORY);
+    file->server.kinds = settings->kinds;
+    file->server.kinds_path = settings->kinds_path;
+    for (size_t i = 0; i < settings->path_count && status == EXIT_DONE; i++)
+        status = view_add_store(&file->server, settings->paths[i]);
+    return status == EXIT_DONE ? view_open_now(&file->server) : status;
+}
+
+int report_write(out *o, const report_settings *settings)
+{
+    static report_file file;
+    file = (report_file){.settings = settings};
+    int status = open_stores(&file);
+    if (status == EXIT_DONE) {
+        report_secrets_find(&file.secrets, &file.server);
+        file.script = unpack("/app.js", &file.script_source);
+        file.style = unpack("/style.css", &file.style_source);
+        report_list_questions(&file.list, &file.server);
+        write_session(&file);
+        for (size_t i = 0; i < file.list.count; i++)
+            ask(&file, &file.list.items[i]);
+        bound_size(&file);
+        write_about(&file);
+        put_file(o, &file);
+    }
+    report_list_free(&file.list);
+    free(file.about);
+    free(file.session);
+    free(file.script);
+    free(file.style);
+    view_destroy(&file.server);
+    return status;
+}
