@@ -305,6 +305,9 @@ static lode_status take_waking(const struct taking *self)
     if ((uint64_t)self->event->next_at + 4 > sample->raw.size || waker > PERF_INSTANT_NODE)
         return LODE_OK;
     int32_t tid = (int32_t)perf_u32(worker->store->is_big, sample->raw.data + self->event->next_at);
+    /* A thread of a process that is not recorded has no profile. */
+    if (lode_map_get(&worker->replay->task_of, (uint32_t)tid) == NULL)
+        return LODE_OK;
     LODE_TRY(find_known(worker, -1, tid, sample->time, &woken, self->error));
     return lode_perf_add_instant(worker, woken->who, sample->time, waker | PERF_INSTANT_WOKEN, self->error);
 }
