@@ -159,8 +159,8 @@ static lode_status report_dump(const struct dump_reading *self, lode_status stat
         LODE_TRY(lode_report_add(report, PERF_RULE_JITDUMP, path, self->at,
                                  "a record is cut off, or has an impossible size"));
     if (self->bad > 0)
-        LODE_TRY(lode_report_add(report, PERF_RULE_JITDUMP, path, LODE_NO_OFFSET, "%s code that cannot be",
-                                 LODE_COUNTED(self->bad, "record is of", "records are of")));
+        LODE_TRY(lode_report_add(report, PERF_RULE_JITDUMP, path, LODE_NO_OFFSET, "%s impossible",
+                                 LODE_COUNTED(self->bad, "record is", "records are")));
     return LODE_OK;
 }
 
@@ -224,21 +224,12 @@ static int open_dump(const struct perf_source *source, const char *path)
                : lode_perf_open_text(AT_FDCWD, path, &source->owner);
 }
 
-static lode_status add_dump(struct perf_source *source, int32_t pid, const char *path, uint64_t *budget,
-                            lode_error *error)
+/* Files beyond the budget are left out. */
+static lode_status read_file(struct perf_source *source, struct perf_dump *dump, int fd, uint64_t *budget,
+                             lode_error *error)
 {
     struct lode_blob bytes = {0};
-    int fd = open_dump(source, path);
-    if (fd < 0)
-        return LODE_OK;
-    struct perf_dump *dump = lode_array_push(&source->dumps);
-    bool done = dump != NULL && lode_perf_read_text(&bytes, fd);
-    if (dump) {
-        *dump = (struct perf_dump){.pid = pid, .path = lode_strings_add(&source->store.strings, path)};
-        lode_array_init(&dump->loads, sizeof(struct perf_load), LOADS_MOST);
-        done = done && dump->path != LODE_NO_NUMBER;
-    }
-    lode_status status = done ? LODE_OK : lode_fail_memory(error);
+    lode_status status = lode_perf_read_text(&bytes, fd) ? LODE_OK : lode_fail_memory(error);
     if (status == LODE_OK && bytes.size <= *budget) {
         *budget -= bytes.size;
         /* Without the NUL at the end. */
@@ -246,6 +237,23 @@ static lode_status add_dump(struct perf_source *source, int32_t pid, const char 
     }
     lode_blob_free(&bytes);
     return status;
+}
+
+/* LODE_END: there is no such file. */
+static lode_status add_dump(struct perf_source *source, int32_t pid, const char *path, uint64_t *budget,
+                            lode_error *error)
+{
+    struct perf_dump dump = {.pid = pid, .path = lode_strings_add(&source->store.strings, path)};
+    LODE_TRY_ALLOC(dump.path != LODE_NO_NUMBER, error);
+    struct perf_dump *slot = lode_array_push(&source->dumps);
+    LODE_TRY_ALLOC(slot, error);
+    *slot = dump;
+    lode_array_init(&slot->loads, sizeof(struct perf_load), LOADS_MOST);
+    int fd = open_dump(source, path);
+    if (fd >= 0)
+        return read_file(source, slot, fd, budget, error);
+    source->dumps.count--;
+    return LODE_END;
 }
 
 /* A mapping of a dump: its process and path. False if it is none. */
@@ -266,29 +274,33 @@ static bool names_dump(const struct perf_store *store, const struct perf_side *s
     return is_dump(path);
 }
 
+/* The dump of a process, if it is not known yet. */
+static lode_status find_dump(struct perf_source *source, const struct perf_side *side, uint64_t *budget,
+                             lode_error *error)
+{
+    char path[PATH_MAX];
+    int32_t pid;
+    bool is_new = false;
+    if (!names_dump(&source->store, side, &pid, path))
+        return LODE_OK;
+    uint32_t *number = lode_map_add(&source->dump_of, (uint32_t)pid, LODE_NONE, &is_new);
+    LODE_TRY_ALLOC(number, error);
+    lode_status status = is_new ? add_dump(source, pid, path, budget, error) : LODE_END;
+    if (status == LODE_OK)
+        *number = (uint32_t)source->dumps.count - 1;
+    return status == LODE_END ? LODE_OK : status;
+}
+
 lode_status lode_perf_read_dumps(struct perf_source *source, lode_error *error)
 {
     struct perf_store *store = &source->store;
     size_t count = store->sides.count;
     uint64_t budget = BYTES_MOST;
-    struct lode_map seen; /* processes */
-    lode_status status = LODE_OK;
-    lode_map_init(&seen);
-    for (size_t i = 0; i < count && status == LODE_OK; i++) {
-        char path[PATH_MAX];
-        int32_t pid;
-        bool is_new = false;
-        if (!names_dump(store, LODE_ARRAY_AT(&store->sides, struct perf_side, i), &pid, path))
-            continue;
-        if (lode_map_add(&seen, (uint32_t)pid, 1, &is_new) == NULL)
-            status = lode_fail_memory(error);
-        else if (is_new)
-            status = add_dump(source, pid, path, &budget, error);
-    }
-    lode_map_free(&seen);
+    for (size_t i = 0; i < count; i++)
+        LODE_TRY(find_dump(source, LODE_ARRAY_AT(&store->sides, struct perf_side, i), &budget, error));
     if (store->sides.count > count)
         lode_perf_sort_sides(store);
-    return status;
+    return LODE_OK;
 }
 
 void lode_perf_free_dumps(struct perf_source *source)
@@ -296,6 +308,7 @@ void lode_perf_free_dumps(struct perf_source *source)
     for (size_t i = 0; i < source->dumps.count; i++)
         lode_array_free(&LODE_ARRAY_AT(&source->dumps, struct perf_dump, i)->loads);
     lode_array_free(&source->dumps);
+    lode_map_free(&source->dump_of);
 }
 
 /* ---- names ---- */
@@ -303,11 +316,9 @@ void lode_perf_free_dumps(struct perf_source *source)
 lode_status lode_perf_name_dump(const struct perf_source *source, const struct perf_module *module,
                                 struct perf_answer *answer, lode_error *error)
 {
-    const struct perf_dump *dump = NULL;
-    for (size_t i = 0; i < source->dumps.count && dump == NULL; i++) {
-        const struct perf_dump *one = LODE_ARRAY_AT(&source->dumps, struct perf_dump, i);
-        dump = one->pid == module->pid ? one : NULL;
-    }
+    const uint32_t *number = lode_map_get(&source->dump_of, (uint32_t)module->pid);
+    const struct perf_dump *dump =
+        number && *number != LODE_NONE ? LODE_ARRAY_AT(&source->dumps, struct perf_dump, *number) : NULL;
     if (dump == NULL || dump->loads.count == 0)
         return LODE_END;
     for (size_t i = 0; i < dump->loads.count; i++) {

@@ -485,6 +485,7 @@ lode_status lode_perf_source_open(struct perf_source **out, const struct lode_fo
     lode_perf_unwinder_open(&source->unwinder, &source->replay, &source->asking, 0);
     lode_interner_init(&source->whos, sizeof(struct perf_who));
     lode_array_init(&source->costs, sizeof(struct perf_cost), SIZE_MAX);
+    lode_map_init(&source->dump_of);
     lode_array_init(&source->dumps, sizeof(struct perf_dump), UINT32_MAX - 1);
     lode_status status = open_recording(source, folder, error);
     return status == LODE_END ? lode_fail(error, LODE_ERR_CORRUPT, NULL, LODE_NO_OFFSET,

@@ -47,6 +47,7 @@ struct perf_source {
     struct perf_profile *profiles;
     uint32_t *profile_of;     /* by number in `whos` */
     struct lode_array costs;  /* struct perf_cost */
+    struct lode_map dump_of;  /* from a process to its dump; LODE_NONE: it has none */
     struct lode_array dumps;  /* struct perf_dump */
     uint64_t *module_samples; /* by module of the replay: samples whose own address is in it */
     uint32_t *metrics;        /* by event: that of its periods; the next one is of its samples */
