@@ -37,7 +37,7 @@ WORDS = [
     (r"texts|pack_text", "strings"),
     (r"drafted|drafts? of a profile|lode_draft\w*", "profile builder"),
     (r"points?|lode_points?|LODE_EVENT_POINT", "event; point value"),
-    (r"spans?", "byte range; interval, duration"),
+    (r"spans? of (bytes|time)", "byte range; interval, duration"),
     (r"(recordings?|traces?|thread|store) of (a )?traces?(?! (lines?|stores?))|of (these|its|other) traces|calls-per-trace|--per trace|"
      r"per trace(?! lines?)|traces? (that|which|whose|in which|began|took|had|failed)|a trace (has|is|of|that|whose)|this trace|"
      r"trace (id|number|%u|\d+)s?|only these traces|by trace", "request"),
@@ -86,19 +86,19 @@ EXCEPTIONS = [
     (r"\btime window|sliding window|proportional to the window", "the meanings of window that stay"),
     (r"in place", "not moved"),
     (r"help texts?", "text in the usual sense"),
-    (r"span, parent|parent, span|span \(`0x12`\)|span %|\"span\"|\bspan\b.*\bparent\b", "a number in the files of Zorka"),
     (r"trace id.*0x|TRACE_ID", "a key in the files of Zorka"),
-    (r"spans? of (OpenTelemetry|services)|(OpenTelemetry|Zipkin) spans?|tests/spans|making/spans|\| spans \|", "what OpenTelemetry, Jaeger and Zipkin call an operation"),
+    (r"ahead or behind|\bbehind\s+ahead", "of clocks"),
 ]
 # What files hold, word by word: written to outputs, whose bytes do not change.
 FILES = {
-    "src/format/zorka/values.c": r"spans?|trace ids?",
+    "src/format/zorka/values.c": r"trace ids?",
     # Words of OpenTelemetry, Jaeger and Zipkin, about their files.
-    "src/format/otlp/": r"spans?|trace ids?|a trace",
-    "doc/rules.md": r"spans?|trace id",
-    "doc/formats/otlp.md": r"spans?|trace ids?|a trace (is|or)|by trace|a trace",
+    "src/format/otlp/": r"trace ids?|a trace",
+    "doc/rules.md": r"trace id",
+    "doc/formats/otlp.md": r"trace ids?|a trace (is|or)|by trace|a trace",
+    "doc/decisions/0083-spans-are-requests.md": r"a trace (is|of)|by trace",
     # Output of replay: numbers that the tracer calls so.
-    "doc/tutorial.md": r"span|trace id",
+    "doc/tutorial.md": r"trace id",
     "src/format/hpctoolkit/write/companions.c": r"of a database:",
     "src/model/companions.c": r"of a database:",
 }

@@ -78,11 +78,11 @@ typedef struct lode_search_options {
      *     {service=orders failed} below {name='POST /checkout'}
      *
      * In braces is what one call meets: `failed`, `outermost`, or a comparison (=, !=, ~ for a
-     * part, <, <=, >, >=) of `service`, `name`, `kind`, `duration` (100ms) or the key of an attribute,
-     * which alone asks whether it is there; a key that begins with a dot is always one of an
-     * attribute. `below`: some caller meets what follows; `directly below`: the next one does.
-     * Without callers, braces may be left out. Attributes of resources are those of all calls of the
-     * process. LODE_ERR_ARGUMENT if a text is not understood.
+     * part, <, <=, >, >=) of `service`, `name`, `kind`, `duration` (100ms) or the key of an
+     * attribute, which alone asks whether it is there; a key that begins with a dot is always one
+     * of an attribute. `below`: some caller meets what follows; `directly below`: the next one
+     * does. Without callers, braces may be left out. Attributes of resources are those of all
+     * calls of the process. LODE_ERR_ARGUMENT if a text is not understood.
      */
     const char *const *where;
     size_t where_count;

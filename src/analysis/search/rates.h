@@ -21,8 +21,8 @@ lode_rate lode_rate_of(const struct lode_rate_item *items, size_t count);
 int lode_compare_rate_items(const void *left, const void *right);
 
 /*
- * What a worker of lode_rates collects. A group is a string: for each key '+' and its value, or '-',
- * and a zero byte is 0x1f; values have none.
+ * What a worker of lode_rates collects. A group is a string: for each key '+' and its value, or
+ * '-', and a zero byte is 0x1f; values have none.
  */
 struct lode_rates_worker {
     _Alignas(LODE_WORKER_ALIGN) struct lode_array items; /* struct lode_rate_item */

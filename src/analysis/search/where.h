@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Conditions on calls and on their callers: `{service=orders failed} below {name=collect}`. A term is a list of
- * conditions that one call meets; terms are joined by `below`: some caller meets the next term, or by
- * `directly below`: the next caller does.
+ * Conditions on calls and on their callers: `{service=orders failed} below {name=collect}`. A term
+ * is a list of conditions that one call meets; terms are joined by `below`: some caller meets the
+ * next term, or by `directly below`: the next caller does.
  */
 #ifndef LODE_ANALYSIS_WHERE_H
 #define LODE_ANALYSIS_WHERE_H

@@ -11,7 +11,10 @@
 int pack_is_accepted(const char *accepted);
 /* The bytes in gzip; free() them. NULL: they would not be smaller, or out of memory. */
 void *pack_gzip(const void *bytes, size_t size, size_t *packed_size);
-/* The bytes of gzip, of which there are `size`; free() them. NULL: there are not, or out of memory. */
+/*
+ * The bytes of gzip, of which there are `size`; free() them. NULL: there are not, or out of
+ * memory.
+ */
 char *pack_unpack(const void *packed, size_t packed_size, size_t size);
 
 #endif

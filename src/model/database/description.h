@@ -92,8 +92,8 @@ lode_status lode_description_add_function(struct lode_description *self, const l
 lode_status lode_description_add_context(struct lode_description *self, const lode_writer_context *context,
                                          uint32_t *out, lode_error *error);
 /*
- * The content of a context, by which it is compared; of an entry point, its name is put into `names`.
- * False if out of memory.
+ * The content of a context, by which it is compared; of an entry point, its name is put into
+ * `names`. False if out of memory.
  */
 bool lode_description_frame(struct lode_strings *names, const lode_writer_context *context,
                             struct lode_frame *frame);

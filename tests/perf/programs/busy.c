@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * busy [threads | fork | forever | dlopen LIBRARY...]: works for 0.2 s, or on and on, in functions never
- * inlined; with libraries, in one after the other, each closed before the next.
+ * busy [threads | fork | forever | dlopen LIBRARY...]: works for 0.2 s, or on and on, in functions
+ * never inlined; with libraries, in one after the other, each closed before the next.
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -70,9 +70,10 @@ static lode_status merge_services(struct run *run, lode_error *error)
         return LODE_OK;
     facts->services = malloc(sizeof *facts->services);
     LODE_TRY_ALLOC(facts->services, error);
-    lode_service_tables_init(facts->services);
+    lode_diagnose_service_tables_init(facts->services);
     for (unsigned i = 0; i < run->pass.threads; i++)
-        LODE_TRY_ALLOC(lode_service_tables_merge(facts->services, &run->scans[i].services.tables), error);
+        LODE_TRY_ALLOC(lode_diagnose_service_tables_merge(facts->services, &run->scans[i].services.tables),
+                       error);
     return LODE_OK;
 }
 
@@ -262,7 +263,7 @@ void lode_diagnose_request_facts_free(struct request_facts *facts)
     free_tables(facts->all);
     free_tables(facts->slow);
     if (facts->services)
-        lode_service_tables_free(facts->services);
+        lode_diagnose_service_tables_free(facts->services);
     free(facts->services);
     free(facts->requests);
     free(facts->entries);

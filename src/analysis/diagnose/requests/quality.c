@@ -190,18 +190,18 @@ static lode_status look_at_losses(struct lode_diagnosis *d, lode_error *error)
 static lode_status look_at_late_calls(struct lode_diagnosis *d, lode_error *error)
 {
     size_t count = 0;
-    struct service_found *found = lode_service_list(d->requests, SUM_LATE, &count);
+    struct service_found *found = lode_diagnose_service_list(d->requests, SUM_LATE, &count);
     LODE_TRY_ALLOC(found, error);
     lode_status status = LODE_OK;
     for (size_t i = 0, said = 0; i < count && said < LATE_SHOWN && status == LODE_OK; i++) {
-        const struct service_sum *all = lode_service_calls_of(d->requests, found[i].key->function);
+        const struct service_sum *all = lode_diagnose_service_calls_of(d->requests, found[i].key->function);
         uint64_t late = found[i].sum->calls;
         if (all == NULL || late < LATE_MIN || 2 * late < all->calls)
             continue;
         status = lode_diagnose_add_note(
             d, "late-calls", LODE_NOTE_LEFT_OUT, (double)late,
             lode_diagnose_say(d, "%s ends after its caller in %" PRIu64 " of %s: nobody waits for it.",
-                              lode_service_name(d, found[i].key->function), late,
+                              lode_diagnose_service_name(d, found[i].key->function), late,
                               LODE_COUNTED(all->calls, "call", "calls")),
             error);
         said++;

@@ -25,7 +25,10 @@ enum {
     RULES = sizeof items / sizeof *items
 };
 
-/* Rules about services are none of other stores: these do not list them as such that lack something. */
+/*
+ * Rules about services are none of other stores: these do not list them as such that lack
+ * something.
+ */
 static lode_status run_rules(struct lode_diagnosis *d, lode_error *error)
 {
     const struct lode_diagnose_rule *chosen[RULES];

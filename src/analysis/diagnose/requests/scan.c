@@ -15,7 +15,7 @@ void lode_diagnose_request_scan_open(struct scan *scan, const lode_recording *re
     scan->recording = recording;
     scan->has_services = sums_repeats && recording->mains;
     scan->sums_repeats = sums_repeats && !scan->has_services;
-    lode_service_scan_open(&scan->services, recording);
+    lode_diagnose_service_scan_open(&scan->services, recording);
     lode_diagnose_request_tables_init(&scan->tables);
     open_calls_init(&scan->frames, sizeof(struct frame), SIZE_MAX);
     lode_array_init(&scan->open, sizeof(uint32_t), SIZE_MAX);
@@ -27,7 +27,7 @@ void lode_diagnose_request_scan_open(struct scan *scan, const lode_recording *re
 
 void lode_diagnose_request_scan_close(struct scan *scan)
 {
-    lode_service_scan_close(&scan->services);
+    lode_diagnose_service_scan_close(&scan->services);
     lode_diagnose_request_tables_free(&scan->tables);
     open_calls_free(&scan->frames);
     lode_array_free(&scan->open);
@@ -68,8 +68,8 @@ lode_status lode_diagnose_request_scan_start(struct scan *scan, struct request *
     scan->request_calls = 0;
     scan->attribute_count = 0;
     scan->has_many_attributes = false;
-    lode_service_scan_start(&scan->services, duration);
-    bool done = !scan->has_services || lode_service_scan_track(&scan->services, track, false);
+    lode_diagnose_service_scan_start(&scan->services, duration);
+    bool done = !scan->has_services || lode_diagnose_service_scan_track(&scan->services, track, false);
     return done ? LODE_OK : lode_fail_memory(error);
 }
 
@@ -77,7 +77,7 @@ lode_status lode_diagnose_request_scan_side(struct scan *scan, uint32_t track, l
 {
     scan->is_side = true;
     scan->track = track;
-    bool done = !scan->has_services || lode_service_scan_track(&scan->services, track, true);
+    bool done = !scan->has_services || lode_diagnose_service_scan_track(&scan->services, track, true);
     return done ? LODE_OK : lode_fail_memory(error);
 }
 
@@ -262,7 +262,7 @@ lode_status lode_diagnose_request_scan_events(struct scan *scan, const lode_even
     bool done = true;
     for (size_t i = 0; i < count && done; i++)
         done = take(scan, &events[i]) &&
-               (!scan->has_services || lode_service_scan_take(&scan->services, &events[i]));
+               (!scan->has_services || lode_diagnose_service_scan_take(&scan->services, &events[i]));
     return done ? LODE_OK : lode_fail_memory(error);
 }
 
@@ -296,6 +296,6 @@ lode_status lode_diagnose_request_scan_finish(struct scan *scan, lode_error *err
     if (scan->sums_repeats && done)
         done = lode_diagnose_request_scan_end_repeats(scan);
     if (scan->has_services && done)
-        done = lode_service_scan_finish(&scan->services, !scan->is_broken);
+        done = lode_diagnose_service_scan_finish(&scan->services, !scan->is_broken);
     return done ? LODE_OK : lode_fail_memory(error);
 }

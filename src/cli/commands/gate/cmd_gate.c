@@ -264,7 +264,10 @@ static int open_filter(gate_job *job)
     return filter_open(&job->filter, &shared);
 }
 
-/* The first run of each side: what changed, and why. An artifact of a job replaces that of the last. */
+/*
+ * The first run of each side: what changed, and why. An artifact of a job replaces that of the
+ * last.
+ */
 static int write_report(const gate_job *job)
 {
     const char *paths[] = {job->sides.runs[0].path, job->sides.runs[job->base_runs].path};

@@ -127,7 +127,10 @@ static int is_secret(const report_secrets *secrets, const char *text, size_t siz
             text[machine] == '.');
 }
 
-/* Writes what stands for a secret at the beginning of a token; how much of the text that was, or 0. */
+/*
+ * Writes what stands for a secret at the beginning of a token; how much of the text that was, or
+ * 0.
+ */
 static size_t put_instead(rewriter *w, const char *text, size_t size)
 {
     const report_secrets *secrets = w->secrets;

@@ -39,7 +39,7 @@ struct perf_side {
     uint64_t order;       /* in the recording */
     const uint8_t *bytes; /* with its header */
     uint64_t offset;      /* in its file */
-    uint32_t part;        /* LODE_NONE: it is of a JIT compiler's dump; `bytes` is a struct perf_code */
+    uint32_t part;        /* LODE_NONE: of a JIT compiler's dump; `bytes` is a struct perf_code */
     uint32_t event;
 };
 

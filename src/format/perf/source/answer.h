@@ -19,8 +19,8 @@ bool lode_perf_answer_add(struct perf_answer *answer, const char *name, uint64_t
 bool lode_perf_answer_settle(struct perf_answer *answer);
 
 /*
- * Opens a regular file that others cannot have prepared: of this user, of root, or of a user. -1: it
- * is none, or larger than 256 MiB.
+ * Opens a regular file that others cannot have prepared: of this user, of root, or of a user. -1:
+ * it is none, or larger than 256 MiB.
  */
 int lode_perf_open_text(int directory, const char *path, const uid_t *owner);
 /* All of a file, with a NUL at its end; closes it. False: it is too long, or out of memory. */

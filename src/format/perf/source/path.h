@@ -39,8 +39,8 @@ void lode_perf_sites_free(struct perf_sites *sites);
 uint32_t lode_perf_entry(struct hpcrun_raw *raw, const char *process, bool is_main);
 
 /*
- * The node of waiting that a thread ended: below that of the wait, "woken by NAME". Its module has this
- * key, which no module of the recording has. 0 if out of memory.
+ * The node of waiting that a thread ended: below that of the wait, "woken by NAME". Its module has
+ * this key, which no module of the recording has. 0 if out of memory.
  */
 #define PERF_KEY_WAKER (UINT32_MAX - 1)
 uint32_t lode_perf_woken(struct hpcrun_raw *raw, uint32_t wait, const char *name);

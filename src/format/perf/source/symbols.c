@@ -96,8 +96,8 @@ LODE_COMPARE_BY(compare_places, struct place, address);
 /* ---- files ---- */
 
 /*
- * Times of status are those that nobody can set. But a new link sets them, too, and perf keeps one of
- * each binary in ~/.debug.
+ * Times of status are those that nobody can set. But a new link sets them, too, and perf keeps one
+ * of each binary in ~/.debug.
  */
 bool lode_perf_is_unchanged(const struct perf_module *module, int fd, time_t recorded)
 {

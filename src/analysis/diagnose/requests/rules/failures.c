@@ -107,7 +107,9 @@ static struct common find_common(const struct service_tables *tables, uint32_t e
     return best;
 }
 
-/* Of the endpoint, and of those in which the failures begin: another service has another release. */
+/*
+ * Of the endpoint, and of those in which the failures begin: another service has another release.
+ */
 static struct common find_best(const struct service_tables *tables, const struct service_key *failure)
 {
     struct common best = {.p = TEST_P};
@@ -144,8 +146,9 @@ static void show_common(struct lode_diagnosis *d, struct draft *draft, const str
     lode_diagnose_show(d, draft, (double)common.feature->failed, "calls",
                        "%" PRIu64 " of %" PRIu64 " failed calls of %s have %s=%s; of all its calls, %" PRIu64
                        " of %" PRIu64 " have it (by chance: p = %.2g)",
-                       common.feature->failed, common.all->failed, lode_service_name(d, common.endpoint),
-                       common.key, common.value, common.feature->calls, common.all->calls, common.p);
+                       common.feature->failed, common.all->failed,
+                       lode_diagnose_service_name(d, common.endpoint), common.key, common.value,
+                       common.feature->calls, common.all->calls, common.p);
     if (strpbrk(common.key, "=<>~!") == NULL)
         LODE_SET_COMMAND(draft, "search", "--errors",
                          lode_diagnose_request_option(
@@ -157,9 +160,9 @@ static lode_status say(struct lode_diagnosis *d, const struct service_found *fou
 {
     struct draft draft = {.statement = {.id = "failures", .confidence = LODE_SURE}};
     const struct service_sum *sum = found->sum;
-    const char *endpoint = lode_service_name(d, found->key->function);
-    const char *origin = lode_service_name(d, found->key->other);
-    const char *type = found->key->text ? lode_service_quote(d, found->key->text) : "an error";
+    const char *endpoint = lode_diagnose_service_name(d, found->key->function);
+    const char *origin = lode_diagnose_service_name(d, found->key->other);
+    const char *type = found->key->text ? lode_diagnose_service_quote(d, found->key->text) : "an error";
     struct share rate = lode_diagnose_count_share((double)sum->calls, (double)all->calls);
     lode_diagnose_set_text(d, &draft, "%" PRIu64 " of %" PRIu64 " calls of %s fail: %s in %s.", sum->calls,
                            all->calls, endpoint, type,
@@ -183,7 +186,7 @@ static bool is_made_good(const struct service_found *found)
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     size_t count = 0, said = 0;
-    struct service_found *found = lode_service_list(d->requests, SUM_FAILURES, &count);
+    struct service_found *found = lode_diagnose_service_list(d->requests, SUM_FAILURES, &count);
     LODE_TRY_ALLOC(found, error);
     bool has_retries = lode_diagnose_find_statement(d, "retries") != NULL;
     lode_status status = LODE_OK;
@@ -202,7 +205,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
 }
 
 const struct lode_diagnose_rule lode_diagnose_request_rule_failures = {
-    "failures", "more than 5% of the calls of an endpoint fail in one place",
+    "failures", "more than 5% of the calls of an endpoint fail at one call",
     1u << REQUEST_NEED_DATA | 1u << REQUEST_NEED_SERVICES | 1u << REQUEST_NEED_FEATURES |
         1u << REQUEST_NEED_STATEMENTS,
     run};

@@ -17,8 +17,8 @@ static lode_status say(struct lode_diagnosis *d, const struct service_found *all
 {
     struct draft draft = {.statement = {.id = "outside-spans", .confidence = LODE_SURE}};
     const struct service_sum *sum = most->sum;
-    const char *client = lode_service_name(d, most->key->function);
-    const char *server = lode_service_name(d, most->key->other);
+    const char *client = lode_diagnose_service_name(d, most->key->function);
+    const char *server = lode_diagnose_service_name(d, most->key->other);
     lode_diagnose_set_text(d, &draft,
                            "In %.0f%% of the time of all requests clients wait while no call of the server "
                            "runs, most from %s to %s: network, connections, or queues before the server.",
@@ -36,7 +36,7 @@ static lode_status say(struct lode_diagnosis *d, const struct service_found *all
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     size_t count = 0;
-    struct service_found *found = lode_service_list(d->requests, SUM_OUTSIDE, &count);
+    struct service_found *found = lode_diagnose_service_list(d->requests, SUM_OUTSIDE, &count);
     const struct service_found *all = NULL, *most = NULL;
     LODE_TRY_ALLOC(found, error);
     for (size_t i = 0; i < count; i++) {

@@ -220,7 +220,7 @@ static lode_status run_n_plus_one(struct lode_diagnosis *d, lode_error *error)
 {
     struct found found;
     if (d->requests->services)
-        return lode_service_say_rounds(d, SUM_ROUNDS, error);
+        return lode_diagnose_service_say_rounds(d, SUM_ROUNDS, error);
     LODE_TRY(find(d->requests, REPEAT_STATEMENT, &found, error));
     if (found.key == NULL)
         return say_method(d, error);
@@ -235,7 +235,7 @@ static lode_status run_identical(struct lode_diagnosis *d, lode_error *error)
 {
     struct found found;
     if (d->requests->services)
-        return lode_service_say_rounds(d, SUM_IDENTICAL, error);
+        return lode_diagnose_service_say_rounds(d, SUM_IDENTICAL, error);
     LODE_TRY(find(d->requests, REPEAT_IDENTICAL, &found, error));
     if (found.key == NULL)
         return LODE_OK;
@@ -251,7 +251,7 @@ static lode_status run_retries(struct lode_diagnosis *d, lode_error *error)
 {
     struct found found;
     if (d->requests->services)
-        return lode_service_say_retries(d, error);
+        return lode_diagnose_service_say_retries(d, error);
     LODE_TRY(find(d->requests, REPEAT_RETRY, &found, error));
     if (found.key == NULL)
         return LODE_OK;

@@ -2,11 +2,12 @@
 /*
  * serial-calls: a call asks several services one after the other.
  * Needs: spans of services, 30 such calls.
- * Computation: 3 or more calls of servers, of at least two kinds, each begun after the end of the one before;
+ * Computation: 3 or more calls of servers, of at least two kinds, each begun after the end of the
+ * one before;
  *     what they take without the longest one / time of the caller.
  * Guard: less than a fifth of the time lies between them, since work between them likely uses
- *     answers. An answer may be needed without any work: possible. Statements are no servers: those of a
- *     transaction have an order.
+ *     answers. An answer may be needed without any work: possible. Statements are no servers:
+ *     those of a transaction have an order.
  * Limit: 25 % of the time of the caller. Gain: the time without the longest, at most.
  */
 #include "analysis/diagnose/requests/services/speak.h"
@@ -24,7 +25,7 @@ static lode_status say(struct lode_diagnosis *d, const struct service_found *fou
 {
     struct draft draft = {.statement = {.id = "serial-calls", .confidence = LODE_POSSIBLE, .is_bound = 1}};
     const struct service_sum *sum = found->sum;
-    const char *caller = lode_service_name(d, found->key->function);
+    const char *caller = lode_diagnose_service_name(d, found->key->function);
     double times = (double)sum->groups;
     lode_diagnose_set_text(
         d, &draft,
@@ -33,7 +34,7 @@ static lode_status say(struct lode_diagnosis *d, const struct service_found *fou
         lode_diagnose_request_time(d, (double)(sum->time - sum->saved) / times));
     draft.statement.function = caller;
     draft.statement.advice = "If no call needs the answer of another one, make them at the same time.";
-    lode_service_set_gain(&draft, &found->gain);
+    lode_diagnose_service_set_gain(&draft, &found->gain);
     lode_diagnose_show(d, &draft, found->of_caller, "share",
                        "%" PRIu64 " times; %.0f%% of the time of %s could go", sum->groups,
                        100 * found->of_caller, caller);
@@ -44,7 +45,7 @@ static lode_status say(struct lode_diagnosis *d, const struct service_found *fou
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     size_t count = 0, said = 0;
-    struct service_found *found = lode_service_list(d->requests, SUM_SERIAL, &count);
+    struct service_found *found = lode_diagnose_service_list(d->requests, SUM_SERIAL, &count);
     LODE_TRY_ALLOC(found, error);
     lode_status status = LODE_OK;
     for (size_t i = 0; status == LODE_OK && i < count && said < SHOWN; i++)

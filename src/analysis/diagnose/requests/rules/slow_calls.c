@@ -86,7 +86,7 @@ static const char *describe(struct lode_diagnosis *d, const struct contrast *con
 {
     const struct service_tables *tables = d->requests->services;
     if (contrast->key->kind == FEATURE_CALLS)
-        return lode_diagnose_say(d, "that call %s", lode_service_name(d, contrast->key->what));
+        return lode_diagnose_say(d, "that call %s", lode_diagnose_service_name(d, contrast->key->what));
     return lode_diagnose_say(d, "with %s=%s", lode_strings_at(&tables->names, contrast->key->key),
                              lode_strings_at(&tables->values, contrast->key->what));
 }
@@ -104,7 +104,7 @@ static bool is_better(struct lode_diagnosis *d, const struct contrast *one, cons
 static lode_status say(struct lode_diagnosis *d, const struct contrast *found, lode_error *error)
 {
     struct draft draft = {.statement = {.id = "slow-calls", .confidence = LODE_LIKELY}};
-    const char *endpoint = lode_service_name(d, found->key->endpoint);
+    const char *endpoint = lode_diagnose_service_name(d, found->key->endpoint);
     double total = d->requests->total, share = total > 0 ? found->excess / total : 0;
     struct share gain = {share, share, share};
     lode_diagnose_set_text(
@@ -112,16 +112,17 @@ static lode_status say(struct lode_diagnosis *d, const struct contrast *found, l
         found->some->calls, found->all->calls, endpoint, lode_diagnose_request_time(d, found->with),
         lode_diagnose_request_time(d, found->without), describe(d, found));
     draft.statement.function = endpoint;
-    lode_service_set_gain(&draft, &gain);
+    lode_diagnose_service_set_gain(&draft, &gain);
     lode_diagnose_show(d, &draft, found->excess / (double)found->all->time, "share",
                        "beyond the others they take %s, %.2g%% of the time of the endpoint and %.2g%% of "
                        "that of all requests",
                        lode_diagnose_request_time(d, found->excess),
                        100 * found->excess / (double)found->all->time, 100 * share);
     if (found->key->kind == FEATURE_CALLS)
-        LODE_SET_COMMAND(&draft, "search",
-                         lode_diagnose_request_option(d, "method", lode_service_name(d, found->key->what)),
-                         "--sort=duration");
+        LODE_SET_COMMAND(
+            &draft, "search",
+            lode_diagnose_request_option(d, "method", lode_diagnose_service_name(d, found->key->what)),
+            "--sort=duration");
     else
         LODE_SET_COMMAND(&draft, "search", lode_diagnose_request_option(d, "method", endpoint),
                          "--sort=duration");

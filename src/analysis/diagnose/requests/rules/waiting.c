@@ -34,13 +34,13 @@ static lode_status say(struct lode_diagnosis *d, const struct service_found *fou
 {
     struct draft draft = {.statement = {.id = "waiting", .confidence = LODE_LIKELY}};
     const struct service_sum *sum = found->sum;
-    const char *wait = lode_service_name(d, found->key->other);
+    const char *wait = lode_diagnose_service_name(d, found->key->other);
     lode_diagnose_set_text(d, &draft, "%s waits: %s takes %.0f%% of its time, %s on average and at most %s.",
-                           lode_service_name(d, found->key->function), wait, 100 * found->of_caller,
+                           lode_diagnose_service_name(d, found->key->function), wait, 100 * found->of_caller,
                            lode_diagnose_request_time(d, (double)sum->time / (double)sum->calls),
                            lode_diagnose_request_time(d, (double)sum->most));
     draft.statement.function = wait;
-    lode_service_set_gain(&draft, &found->gain);
+    lode_diagnose_service_set_gain(&draft, &found->gain);
     lode_diagnose_show(
         d, &draft, (double)sum->time / 1e9, "seconds", "%s in %s, %.2g%% of the time of all requests",
         lode_diagnose_request_time(d, (double)sum->time), LODE_COUNTED(sum->calls, "wait", "waits"),
@@ -50,7 +50,7 @@ static lode_status say(struct lode_diagnosis *d, const struct service_found *fou
         lode_diagnose_show(
             d, &draft, (double)holder->sum->time / 1e9, "seconds",
             "after it comes %s, %s on average: what others wait for, likely",
-            lode_service_name(d, holder->key->other),
+            lode_diagnose_service_name(d, holder->key->other),
             lode_diagnose_request_time(d, (double)holder->sum->time / (double)holder->sum->calls));
     return lode_diagnose_add_statement(d, &draft, error);
 }
@@ -58,8 +58,8 @@ static lode_status say(struct lode_diagnosis *d, const struct service_found *fou
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     size_t count = 0, after_count = 0, said = 0;
-    struct service_found *found = lode_service_list(d->requests, SUM_WAITS, &count);
-    struct service_found *after = lode_service_list(d->requests, SUM_AFTER, &after_count);
+    struct service_found *found = lode_diagnose_service_list(d->requests, SUM_WAITS, &count);
+    struct service_found *after = lode_diagnose_service_list(d->requests, SUM_AFTER, &after_count);
     lode_status status = found && after ? LODE_OK : lode_fail_memory(error);
     for (size_t i = 0; status == LODE_OK && i < count && said < SHOWN; i++) {
         const struct service_sum *sum = found[i].sum;

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool lode_service_note(struct service_scan *scan, const struct service_key *key,
-                       const struct service_part *part)
+bool lode_diagnose_service_note(struct service_scan *scan, const struct service_key *key,
+                                const struct service_part *part)
 {
     struct service_sum *sum;
     uint32_t number;
-    if (!lode_service_sum(&scan->tables, key, &sum, &number))
+    if (!lode_diagnose_service_sum(&scan->tables, key, &sum, &number))
         return false;
     if (sum == NULL)
         return true;
@@ -41,7 +41,7 @@ static bool add_calls(struct service_scan *scan)
         uint64_t time = call->end - call->begin;
         struct service_key key = {SUM_CALLS, call->function, 0, 0};
         struct service_part part = {.calls = 1, .failed = call->has_failed, .time = time, .most = time};
-        if (!lode_service_note(scan, &key, &part))
+        if (!lode_diagnose_service_note(scan, &key, &part))
             return false;
     }
     return true;
@@ -55,7 +55,7 @@ static bool add_callees(struct service_scan *scan)
         uint32_t caller = service_call_at(scan, order[i])->parent;
         for (end = i + 1; end < scan->order.count && service_call_at(scan, order[end])->parent == caller;)
             end++;
-        if (caller != NO_CALL && !lode_service_look_at_callees(scan, caller, order + i, end - i))
+        if (caller != NO_CALL && !lode_diagnose_service_look_at_callees(scan, caller, order + i, end - i))
             return false;
     }
     return true;
@@ -80,7 +80,7 @@ static int compare_traits(const void *left, const void *right)
 static struct feature feature_of(const struct service_call *call)
 {
     struct feature feature = {.calls = 1, .failed = call->has_failed, .time = call->end - call->begin};
-    feature.buckets[lode_service_bucket(call->end - call->begin)] = 1;
+    feature.buckets[lode_diagnose_service_bucket(call->end - call->begin)] = 1;
     return feature;
 }
 
@@ -103,7 +103,7 @@ static bool add_functions(struct service_scan *scan, struct trait *traits)
         const struct service_call *entry = service_call_at(scan, traits[i].entry);
         struct feature_key key = {FEATURE_CALLS, entry->function, 0, (uint32_t)traits[i].what};
         struct feature feature = feature_of(entry);
-        if (!is_repeated(traits, i) && !lode_service_feature(&scan->tables, &key, &feature))
+        if (!is_repeated(traits, i) && !lode_diagnose_service_feature(&scan->tables, &key, &feature))
             return false;
     }
     return true;
@@ -126,7 +126,7 @@ static bool add_values(struct service_scan *scan, struct trait *traits)
         const char *value = (const char *)scan->values.bytes + mark->value;
         struct feature feature = feature_of(entry);
         if (!is_repeated(traits, i) &&
-            !lode_service_value(&scan->tables, entry->function, mark->key, value, &feature))
+            !lode_diagnose_service_value(&scan->tables, entry->function, mark->key, value, &feature))
             return false;
     }
     return true;
@@ -141,7 +141,7 @@ static bool add_endpoints(struct service_scan *scan)
         const struct service_call *call = service_call_at(scan, i);
         struct feature_key key = {FEATURE_ALL, call->function, 0, 0};
         struct feature feature = feature_of(call);
-        done = call->entry != i || lode_service_feature(&scan->tables, &key, &feature);
+        done = call->entry != i || lode_diagnose_service_feature(&scan->tables, &key, &feature);
     }
     done = done && add_functions(scan, traits) && add_values(scan, traits);
     free(traits);
@@ -180,7 +180,7 @@ static bool add_failure(struct service_scan *scan, uint32_t index)
     }
     /* `failed` counts those that nothing above made good. */
     struct service_part part = {.calls = 1, .failed = is_last, .time = entry->end - entry->begin};
-    return lode_service_note(scan, &key, &part);
+    return lode_diagnose_service_note(scan, &key, &part);
 }
 
 static bool add_failures(struct service_scan *scan)
@@ -200,8 +200,8 @@ static bool add_failures(struct service_scan *scan)
     return true;
 }
 
-bool lode_service_look(struct service_scan *scan)
+bool lode_diagnose_service_look(struct service_scan *scan)
 {
-    return add_calls(scan) && add_callees(scan) && lode_service_look_at_rounds(scan) && add_endpoints(scan) &&
-           add_failures(scan);
+    return add_calls(scan) && add_callees(scan) && lode_diagnose_service_look_at_rounds(scan) &&
+           add_endpoints(scan) && add_failures(scan);
 }

@@ -102,10 +102,10 @@ static bool add_rounds(struct service_scan *scan, const struct round *rounds, si
     is_identical = is_identical && !has_parameters && first->statement != 0;
     struct service_key key = {is_identical ? SUM_IDENTICAL : SUM_ROUNDS,
                               service_call_at(scan, caller)->function, rounds[0].target, rounds[0].text};
-    return lode_service_note(scan, &key, &part);
+    return lode_diagnose_service_note(scan, &key, &part);
 }
 
-bool lode_service_look_at_rounds(struct service_scan *scan)
+bool lode_diagnose_service_look_at_rounds(struct service_scan *scan)
 {
     size_t count = 0;
     struct round *rounds = malloc((scan->calls.count + 1) * sizeof *rounds);
@@ -166,7 +166,8 @@ static bool add_retries(struct service_scan *scan, uint32_t caller, const uint32
                                   tries->first->function, 0};
         struct service_part part = {
             .calls = tries->calls, .failed = tries->failed, .time = time, .extent = time, .saved = time};
-        if (tries->failed && tries->calls > 1 && !tries->is_loop && !lode_service_note(scan, &key, &part))
+        if (tries->failed && tries->calls > 1 && !tries->is_loop &&
+            !lode_diagnose_service_note(scan, &key, &part))
             return false;
     }
     return true;
@@ -193,7 +194,7 @@ static bool end_chain(struct service_scan *scan, uint32_t caller, const struct c
                                 .most = chain->longest};
     /* Work between the calls likely uses their answers. */
     bool is_tight = extent - chain->time <= extent / GAPS;
-    return !is_tight || !is_long(scan, extent) || lode_service_note(scan, &key, &part);
+    return !is_tight || !is_long(scan, extent) || lode_diagnose_service_note(scan, &key, &part);
 }
 
 static bool add_serial(struct service_scan *scan, uint32_t caller, const uint32_t *callees, size_t count)
@@ -228,7 +229,7 @@ static bool is_wait(struct service_scan *scan, uint32_t function, bool *out)
     uint8_t *known = LODE_ARRAY_AT(&scan->waits, uint8_t, function);
     if (*known == 0) {
         const lode_function *item = lode_function_table_at(recording_functions(scan->recording), function);
-        *known = (uint8_t)(1 + lode_service_is_wait(item->name));
+        *known = (uint8_t)(1 + lode_diagnose_service_is_wait(item->name));
     }
     *out = *known == 2;
     return true;
@@ -240,7 +241,7 @@ static bool add_wait(struct service_scan *scan, uint32_t caller, const uint32_t 
     uint64_t time = duration_of(wait);
     struct service_key key = {SUM_WAITS, service_call_at(scan, caller)->function, wait->function, 0};
     struct service_part part = {.calls = 1, .time = time, .saved = time, .most = time};
-    if (!lode_service_note(scan, &key, &part))
+    if (!lode_diagnose_service_note(scan, &key, &part))
         return false;
     for (size_t i = 1; i < count && i < AHEAD; i++) {
         const struct service_call *next = service_call_at(scan, callees[i]);
@@ -248,7 +249,7 @@ static bool add_wait(struct service_scan *scan, uint32_t caller, const uint32_t 
             continue;
         struct service_key after = {SUM_AFTER, wait->function, next->function, 0};
         struct service_part held = {.calls = 1, .time = duration_of(next)};
-        return lode_service_note(scan, &after, &held);
+        return lode_diagnose_service_note(scan, &after, &held);
     }
     return true;
 }
@@ -269,7 +270,7 @@ static bool add_outside(struct service_scan *scan, uint32_t caller, const uint32
     struct service_key key = {SUM_OUTSIDE, client->function, client->callee - 1, 0};
     struct service_key all = {SUM_OUTSIDE, NO_CALL, NO_CALL, 0};
     struct service_part part = {.calls = 1, .time = time, .extent = duration_of(client), .saved = time};
-    return lode_service_note(scan, &key, &part) && lode_service_note(scan, &all, &part);
+    return lode_diagnose_service_note(scan, &key, &part) && lode_diagnose_service_note(scan, &all, &part);
 }
 
 static bool add_late(struct service_scan *scan, uint32_t caller, uint32_t callee)
@@ -282,11 +283,11 @@ static bool add_late(struct service_scan *scan, uint32_t caller, uint32_t callee
         return true;
     struct service_key key = {SUM_LATE, call->function, 0, 0};
     struct service_part part = {.calls = 1, .time = duration_of(call)};
-    return lode_service_note(scan, &key, &part);
+    return lode_diagnose_service_note(scan, &key, &part);
 }
 
-bool lode_service_look_at_callees(struct service_scan *scan, uint32_t caller, const uint32_t *callees,
-                                  size_t count)
+bool lode_diagnose_service_look_at_callees(struct service_scan *scan, uint32_t caller,
+                                           const uint32_t *callees, size_t count)
 {
     const struct service_call *call = service_call_at(scan, caller);
     for (size_t i = 0; i < count; i++) {

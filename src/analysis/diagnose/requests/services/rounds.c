@@ -38,13 +38,13 @@ static lode_status say_round(struct lode_diagnosis *d, const struct service_foun
                                         .confidence = LODE_LIKELY,
                                         .is_bound = 1}};
     const struct service_sum *sum = found->sum;
-    const char *caller = lode_service_name(d, found->key->function);
-    const char *callee = lode_service_name(d, found->key->other);
+    const char *caller = lode_diagnose_service_name(d, found->key->function);
+    const char *callee = lode_diagnose_service_name(d, found->key->other);
     double times = (double)sum->calls / (double)sum->groups;
     if (has_text)
         lode_diagnose_set_text(d, &draft, "%s runs %s %.3g times a request, one after the other: %s", caller,
                                is_same ? "the same statement with the same values" : "one statement", times,
-                               lode_service_quote(d, found->key->text));
+                               lode_diagnose_service_quote(d, found->key->text));
     else
         lode_diagnose_set_text(d, &draft, "%s calls %s %.3g times a request, one after the other.", caller,
                                callee, times);
@@ -53,7 +53,7 @@ static lode_status say_round(struct lode_diagnosis *d, const struct service_foun
                                  ? "Try one statement for all rows: a join, a list of keys, or a batch."
                                  : "Try one call for all items, or calls at the same time.";
     draft.statement.function = callee;
-    lode_service_set_gain(&draft, &found->gain);
+    lode_diagnose_service_set_gain(&draft, &found->gain);
     lode_diagnose_show(d, &draft, (double)sum->calls, "calls",
                        "%" PRIu64 " calls in %" PRIu64 " of %" PRIu32 " requests", sum->calls, sum->requests,
                        d->requests->count);
@@ -70,10 +70,11 @@ static lode_status say_round(struct lode_diagnosis *d, const struct service_foun
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
-lode_status lode_service_say_rounds(struct lode_diagnosis *d, enum service_sum_kind kind, lode_error *error)
+lode_status lode_diagnose_service_say_rounds(struct lode_diagnosis *d, enum service_sum_kind kind,
+                                             lode_error *error)
 {
     size_t count = 0, said = 0;
-    struct service_found *found = lode_service_list(d->requests, kind, &count);
+    struct service_found *found = lode_diagnose_service_list(d->requests, kind, &count);
     LODE_TRY_ALLOC(found, error);
     lode_status status = LODE_OK;
     for (size_t i = 0; i < count && said < STATEMENTS_SHOWN && status == LODE_OK; i++)
@@ -90,13 +91,13 @@ static lode_status say_retry(struct lode_diagnosis *d, const struct service_foun
 {
     struct draft draft = {.statement = {.id = "retries", .confidence = LODE_SURE}};
     const struct service_sum *sum = found->sum;
-    const char *caller = lode_service_name(d, found->key->function);
-    const char *callee = lode_service_name(d, found->key->other);
+    const char *caller = lode_diagnose_service_name(d, found->key->function);
+    const char *callee = lode_diagnose_service_name(d, found->key->other);
     lode_diagnose_set_text(d, &draft, "%s calls %s again after an error, in %" PRIu64 " of %s: %s.", caller,
                            callee, sum->groups, LODE_COUNTED(calls, "call", "calls"),
                            LODE_COUNTED(sum->failed, "try failed", "tries failed"));
     draft.statement.function = callee;
-    lode_service_set_gain(&draft, &found->gain);
+    lode_diagnose_service_set_gain(&draft, &found->gain);
     lode_diagnose_show(d, &draft, (double)sum->saved / 1e9, "seconds",
                        "up to the last try, pauses included, %s, %s of the time of all requests",
                        lode_diagnose_request_time(d, (double)sum->saved), share_of(d, sum->saved));
@@ -106,14 +107,15 @@ static lode_status say_retry(struct lode_diagnosis *d, const struct service_foun
 }
 
 /* Judged by how often calls are made again: what fails is a fault even if it is quick. */
-lode_status lode_service_say_retries(struct lode_diagnosis *d, lode_error *error)
+lode_status lode_diagnose_service_say_retries(struct lode_diagnosis *d, lode_error *error)
 {
     size_t count = 0, said = 0;
-    struct service_found *found = lode_service_list(d->requests, SUM_RETRIES, &count);
+    struct service_found *found = lode_diagnose_service_list(d->requests, SUM_RETRIES, &count);
     LODE_TRY_ALLOC(found, error);
     lode_status status = LODE_OK;
     for (size_t i = 0; i < count && said < STATEMENTS_SHOWN && status == LODE_OK; i++) {
-        const struct service_sum *caller = lode_service_calls_of(d->requests, found[i].key->function);
+        const struct service_sum *caller =
+            lode_diagnose_service_calls_of(d->requests, found[i].key->function);
         uint64_t calls = caller ? caller->calls : 0;
         struct share share = lode_diagnose_count_share((double)found[i].sum->groups, (double)calls);
         if (found[i].sum->groups < REQUESTS_WITH_MIN || share.low <= RETRIED_MIN)

@@ -13,10 +13,10 @@ enum {
     VALUE_LENGTH = 128   /* longer values are ids, texts and statements */
 };
 
-void lode_service_scan_open(struct service_scan *scan, const lode_recording *recording)
+void lode_diagnose_service_scan_open(struct service_scan *scan, const lode_recording *recording)
 {
     scan->recording = recording;
-    lode_service_tables_init(&scan->tables);
+    lode_diagnose_service_tables_init(&scan->tables);
     lode_array_init(&scan->calls, sizeof(struct service_call), UINT32_MAX / 2);
     lode_array_init(&scan->order, sizeof(uint32_t), SIZE_MAX);
     lode_array_init(&scan->touched, sizeof(uint32_t), SIZE_MAX);
@@ -24,9 +24,9 @@ void lode_service_scan_open(struct service_scan *scan, const lode_recording *rec
     lode_array_init(&scan->waits, sizeof(uint8_t), SIZE_MAX);
 }
 
-void lode_service_scan_close(struct service_scan *scan)
+void lode_diagnose_service_scan_close(struct service_scan *scan)
 {
-    lode_service_tables_free(&scan->tables);
+    lode_diagnose_service_tables_free(&scan->tables);
     lode_request_free(&scan->request);
     lode_array_free(&scan->calls);
     lode_array_free(&scan->order);
@@ -36,14 +36,14 @@ void lode_service_scan_close(struct service_scan *scan)
     lode_blob_free(&scan->values);
 }
 
-void lode_service_scan_start(struct service_scan *scan, uint64_t duration)
+void lode_diagnose_service_scan_start(struct service_scan *scan, uint64_t duration)
 {
     scan->calls.count = scan->marks.count = 0;
     scan->values.size = 0;
     scan->duration = duration;
 }
 
-bool lode_service_scan_track(struct service_scan *scan, uint32_t track, bool is_side)
+bool lode_diagnose_service_scan_track(struct service_scan *scan, uint32_t track, bool is_side)
 {
     scan->track = track;
     scan->is_side = is_side;
@@ -94,7 +94,7 @@ static bool take_statement(struct service_scan *scan, struct service_call *call,
         return true;
     lode_diagnose_normalise_statement(value->bytes, value->length, text, sizeof text, &call->has_parameters);
     call->raw = lode_hash_bytes(value->bytes, value->length);
-    return lode_service_text(&scan->tables, text, &call->statement);
+    return lode_diagnose_service_text(&scan->tables, text, &call->statement);
 }
 
 /* Keeps a value until the request is complete: only then it is known what it is an attribute of. */
@@ -131,7 +131,7 @@ static bool take_exception(struct service_scan *scan, struct service_call *call,
     size_t length = type.length < sizeof text ? type.length : sizeof text - 1;
     memcpy(text, type.bytes, length);
     text[length] = '\0';
-    return lode_service_text(&scan->tables, text, &call->exception);
+    return lode_diagnose_service_text(&scan->tables, text, &call->exception);
 }
 
 static bool take_instant(struct service_scan *scan, const lode_event *event)
@@ -161,7 +161,7 @@ static bool take_instant(struct service_scan *scan, const lode_event *event)
     return keep_value(scan, index, key, &value);
 }
 
-bool lode_service_scan_take(struct service_scan *scan, const lode_event *event)
+bool lode_diagnose_service_scan_take(struct service_scan *scan, const lode_event *event)
 {
     if (event->kind == LODE_EVENT_INSTANT)
         return take_instant(scan, event);
@@ -235,13 +235,13 @@ static bool sort_calls(struct service_scan *scan)
     return done;
 }
 
-bool lode_service_scan_finish(struct service_scan *scan, bool is_judged)
+bool lode_diagnose_service_scan_finish(struct service_scan *scan, bool is_judged)
 {
     bool done = true;
     if (is_judged && scan->calls.count > 0) {
         copy_calls(scan);
         find_entries(scan);
-        done = sort_calls(scan) && lode_service_look(scan);
+        done = sort_calls(scan) && lode_diagnose_service_look(scan);
     }
     for (size_t i = 0; i < scan->touched.count; i++) {
         uint32_t number = *LODE_ARRAY_AT(&scan->touched, uint32_t, i);

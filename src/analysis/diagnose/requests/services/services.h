@@ -35,9 +35,9 @@ struct service_call {
     uint64_t raw; /* hash of the statement with its values */
     uint32_t function;
     uint32_t parent;       /* NO_CALL: none */
-    uint32_t entry;        /* the innermost call of a server around it, or itself; else the outermost */
+    uint32_t entry;        /* the innermost server around it, or itself; else the outermost call */
     uint32_t depth;        /* plus 1 */
-    uint32_t callee;       /* of a client: the function of the server that it called, plus 1; 0: none */
+    uint32_t callee;       /* of a client: the function of its server, plus 1; 0: none */
     uint32_t statement;    /* plus 1; 0: none */
     uint32_t exception;    /* its type, plus 1; 0: none */
     uint32_t failed_above; /* the innermost call around it that failed; NO_CALL: none */
@@ -101,27 +101,27 @@ struct service_tables {
     bool has_many_sums, has_many_features;
 };
 
-void lode_service_tables_init(struct service_tables *tables);
-void lode_service_tables_free(struct service_tables *tables);
+void lode_diagnose_service_tables_init(struct service_tables *tables);
+void lode_diagnose_service_tables_free(struct service_tables *tables);
 /* All of these return false if out of memory. */
-bool lode_service_tables_merge(struct service_tables *tables, const struct service_tables *worker);
+bool lode_diagnose_service_tables_merge(struct service_tables *tables, const struct service_tables *worker);
 /* The number of a text plus 1; 0: there are too many. */
-bool lode_service_text(struct service_tables *tables, const char *text, uint32_t *number);
+bool lode_diagnose_service_text(struct service_tables *tables, const char *text, uint32_t *number);
 /* The sum of a key; NULL: there are too many. */
-bool lode_service_sum(struct service_tables *tables, const struct service_key *key, struct service_sum **out,
-                      uint32_t *number);
+bool lode_diagnose_service_sum(struct service_tables *tables, const struct service_key *key,
+                               struct service_sum **out, uint32_t *number);
 /* Adds calls to a feature; it must not be of a value. */
-bool lode_service_feature(struct service_tables *tables, const struct feature_key *key,
-                          const struct feature *more);
+bool lode_diagnose_service_feature(struct service_tables *tables, const struct feature_key *key,
+                                   const struct feature *more);
 /* The same of a value. */
-bool lode_service_value(struct service_tables *tables, uint32_t endpoint, const char *key, const char *value,
-                        const struct feature *more);
+bool lode_diagnose_service_value(struct service_tables *tables, uint32_t endpoint, const char *key,
+                                 const char *value, const struct feature *more);
 static inline bool service_has_many_values(const struct service_tables *tables, uint32_t key)
 {
     return tables->values_of[key] > FEATURE_VALUES_MAX;
 }
 /* The bucket of a duration. */
-unsigned lode_service_bucket(uint64_t duration);
+unsigned lode_diagnose_service_bucket(uint64_t duration);
 
 /* ---- a worker's view of one request after the other ---- */
 
@@ -147,14 +147,14 @@ struct service_mark {
     uint32_t call;
 };
 
-void lode_service_scan_open(struct service_scan *scan, const lode_recording *recording);
-void lode_service_scan_close(struct service_scan *scan);
-void lode_service_scan_start(struct service_scan *scan, uint64_t duration);
+void lode_diagnose_service_scan_open(struct service_scan *scan, const lode_recording *recording);
+void lode_diagnose_service_scan_close(struct service_scan *scan);
+void lode_diagnose_service_scan_start(struct service_scan *scan, uint64_t duration);
 /* All of these return false if out of memory. */
-bool lode_service_scan_track(struct service_scan *scan, uint32_t track, bool is_side);
-bool lode_service_scan_take(struct service_scan *scan, const lode_event *event);
+bool lode_diagnose_service_scan_track(struct service_scan *scan, uint32_t track, bool is_side);
+bool lode_diagnose_service_scan_take(struct service_scan *scan, const lode_event *event);
 /* The request is complete, and counts if it is `judged`. */
-bool lode_service_scan_finish(struct service_scan *scan, bool is_judged);
+bool lode_diagnose_service_scan_finish(struct service_scan *scan, bool is_judged);
 
 /* ---- what a complete request has (look.c, repeats.c) ---- */
 
@@ -162,19 +162,19 @@ bool lode_service_scan_finish(struct service_scan *scan, bool is_judged);
 struct service_part {
     uint64_t calls, failed, time, extent, saved, most;
 };
-bool lode_service_note(struct service_scan *scan, const struct service_key *key,
-                       const struct service_part *part);
-bool lode_service_look(struct service_scan *scan);
+bool lode_diagnose_service_note(struct service_scan *scan, const struct service_key *key,
+                                const struct service_part *part);
+bool lode_diagnose_service_look(struct service_scan *scan);
 /* Statements and round trips that are repeated. */
-bool lode_service_look_at_rounds(struct service_scan *scan);
+bool lode_diagnose_service_look_at_rounds(struct service_scan *scan);
 /* The calls that a call makes, by begin: positions in `order`. */
-bool lode_service_look_at_callees(struct service_scan *scan, uint32_t caller, const uint32_t *callees,
-                                  size_t count);
+bool lode_diagnose_service_look_at_callees(struct service_scan *scan, uint32_t caller,
+                                           const uint32_t *callees, size_t count);
 static inline struct service_call *service_call_at(const struct service_scan *scan, uint32_t index)
 {
     return LODE_ARRAY_AT(&scan->calls, struct service_call, index);
 }
 /* Whether a function waits for a lock or a pool, by its name. */
-bool lode_service_is_wait(const char *name);
+bool lode_diagnose_service_is_wait(const char *name);
 
 #endif

@@ -46,7 +46,7 @@ static int compare_found(const void *left, const void *right)
     return compare_texts(a->facts, k->text, l->text);
 }
 
-const struct service_sum *lode_service_calls_of(const struct request_facts *facts, uint32_t function)
+const struct service_sum *lode_diagnose_service_calls_of(const struct request_facts *facts, uint32_t function)
 {
     struct service_key key = {SUM_CALLS, function, 0, 0};
     uint32_t at = lode_interner_find(&facts->services->keys, &key);
@@ -58,14 +58,14 @@ static struct service_found describe(const struct request_facts *facts, size_t i
     const struct service_key *key = LODE_ARRAY_AT(&facts->services->keys.items, struct service_key, index);
     const struct service_sum *sum = LODE_ARRAY_AT(&facts->services->sums, struct service_sum, index);
     struct part part = {(double)sum->saved, (double)sum->squares, (double)sum->products};
-    const struct service_sum *caller = lode_service_calls_of(facts, key->function);
+    const struct service_sum *caller = lode_diagnose_service_calls_of(facts, key->function);
     double time = caller ? (double)caller->time : 0;
     return (struct service_found){key, sum, lode_diagnose_request_share(facts, &part),
                                   time > 0 ? (double)sum->saved / time : 0};
 }
 
-struct service_found *lode_service_list(const struct request_facts *facts, enum service_sum_kind kind,
-                                        size_t *count)
+struct service_found *lode_diagnose_service_list(const struct request_facts *facts,
+                                                 enum service_sum_kind kind, size_t *count)
 {
     size_t all = facts->services->sums.count;
     struct ordered *items = malloc((all + 1) * sizeof *items);
@@ -87,18 +87,18 @@ struct service_found *lode_service_list(const struct request_facts *facts, enum 
     return found;
 }
 
-void lode_service_set_gain(struct draft *draft, const struct share *gain)
+void lode_diagnose_service_set_gain(struct draft *draft, const struct share *gain)
 {
     if (gain->value >= GAIN_SHOWN)
         lode_diagnose_set_gain_within(draft, gain->value, gain->low, gain->high);
 }
 
-const char *lode_service_name(struct lode_diagnosis *d, uint32_t function)
+const char *lode_diagnose_service_name(struct lode_diagnosis *d, uint32_t function)
 {
     return lode_diagnose_request_method(d, lode_diagnose_request_function(d, function));
 }
 
-const char *lode_service_quote(struct lode_diagnosis *d, uint32_t text)
+const char *lode_diagnose_service_quote(struct lode_diagnosis *d, uint32_t text)
 {
     const char *full = text ? lode_strings_at(&d->requests->services->texts, text - 1) : "";
     size_t length = strlen(full), shown = TEXT_SHOWN;

@@ -2,7 +2,7 @@
 /* Sums over requests of services, of a worker or of all. */
 #include "analysis/diagnose/requests/services/services.h"
 
-void lode_service_tables_init(struct service_tables *tables)
+void lode_diagnose_service_tables_init(struct service_tables *tables)
 {
     *tables = (struct service_tables){0};
     lode_interner_init(&tables->keys, sizeof(struct service_key));
@@ -14,7 +14,7 @@ void lode_service_tables_init(struct service_tables *tables)
     lode_strings_init(&tables->values);
 }
 
-void lode_service_tables_free(struct service_tables *tables)
+void lode_diagnose_service_tables_free(struct service_tables *tables)
 {
     lode_interner_free(&tables->keys);
     lode_array_free(&tables->sums);
@@ -27,7 +27,7 @@ void lode_service_tables_free(struct service_tables *tables)
 
 /* ---- sums ---- */
 
-bool lode_service_text(struct service_tables *tables, const char *text, uint32_t *number)
+bool lode_diagnose_service_text(struct service_tables *tables, const char *text, uint32_t *number)
 {
     uint32_t at = lode_strings_find(&tables->texts, text);
     *number = 0;
@@ -41,8 +41,8 @@ bool lode_service_text(struct service_tables *tables, const char *text, uint32_t
     return true;
 }
 
-bool lode_service_sum(struct service_tables *tables, const struct service_key *key, struct service_sum **out,
-                      uint32_t *number)
+bool lode_diagnose_service_sum(struct service_tables *tables, const struct service_key *key,
+                               struct service_sum **out, uint32_t *number)
 {
     *out = NULL;
     *number = lode_interner_find(&tables->keys, key);
@@ -65,9 +65,10 @@ static bool merge_sum(struct service_tables *tables, const struct service_tables
     const struct service_sum *sum = LODE_ARRAY_AT(&worker->sums, struct service_sum, index);
     struct service_sum *to;
     uint32_t number;
-    if (key.text && !lode_service_text(tables, lode_strings_at(&worker->texts, key.text - 1), &key.text))
+    if (key.text &&
+        !lode_diagnose_service_text(tables, lode_strings_at(&worker->texts, key.text - 1), &key.text))
         return false;
-    if (!lode_service_sum(tables, &key, &to, &number))
+    if (!lode_diagnose_service_sum(tables, &key, &to, &number))
         return false;
     if (to) {
         to->requests += sum->requests;
@@ -86,7 +87,7 @@ static bool merge_sum(struct service_tables *tables, const struct service_tables
 
 /* ---- features ---- */
 
-unsigned lode_service_bucket(uint64_t duration)
+unsigned lode_diagnose_service_bucket(uint64_t duration)
 {
     uint64_t micros = duration / 1000;
     if (micros == 0)
@@ -121,15 +122,15 @@ static bool add_feature(struct service_tables *tables, const struct feature_key 
     return true;
 }
 
-bool lode_service_feature(struct service_tables *tables, const struct feature_key *key,
-                          const struct feature *more)
+bool lode_diagnose_service_feature(struct service_tables *tables, const struct feature_key *key,
+                                   const struct feature *more)
 {
     bool is_new;
     return add_feature(tables, key, more, &is_new);
 }
 
-bool lode_service_value(struct service_tables *tables, uint32_t endpoint, const char *key, const char *value,
-                        const struct feature *more)
+bool lode_diagnose_service_value(struct service_tables *tables, uint32_t endpoint, const char *key,
+                                 const char *value, const struct feature *more)
 {
     struct feature_key id = {FEATURE_VALUE, endpoint, lode_strings_find(&tables->names, key), 0};
     bool is_new = false;
@@ -154,9 +155,9 @@ static bool merge_feature(struct service_tables *tables, const struct service_ta
     const struct feature_key *key = LODE_ARRAY_AT(&worker->feature_keys.items, struct feature_key, index);
     const struct feature *feature = LODE_ARRAY_AT(&worker->features, struct feature, index);
     if (key->kind != FEATURE_VALUE)
-        return lode_service_feature(tables, key, feature);
-    return lode_service_value(tables, key->endpoint, lode_strings_at(&worker->names, key->key),
-                              lode_strings_at(&worker->values, key->what), feature);
+        return lode_diagnose_service_feature(tables, key, feature);
+    return lode_diagnose_service_value(tables, key->endpoint, lode_strings_at(&worker->names, key->key),
+                                       lode_strings_at(&worker->values, key->what), feature);
 }
 
 /* Keys that have too many values on one worker have too many on all. */
@@ -178,7 +179,7 @@ static bool merge_names(struct service_tables *tables, const struct service_tabl
     return true;
 }
 
-bool lode_service_tables_merge(struct service_tables *tables, const struct service_tables *worker)
+bool lode_diagnose_service_tables_merge(struct service_tables *tables, const struct service_tables *worker)
 {
     tables->has_many_sums |= worker->has_many_sums;
     tables->has_many_features |= worker->has_many_features;

@@ -45,7 +45,7 @@ static bool is_upper(char c)
 }
 
 /* Words end at other characters, and before a capital letter that follows a small one. */
-bool lode_service_is_wait(const char *name)
+bool lode_diagnose_service_is_wait(const char *name)
 {
     char word[WORD_SIZE];
     size_t length = 0;
