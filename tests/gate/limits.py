@@ -109,6 +109,18 @@ def junit(tap, lode, folder):
     tap.check(suite.get("skipped") == "0", "with --fail-unsure nothing is skipped", [suite.attrib])
 
 
+def reported(tap, lode, folder):
+    """A report is written for a gate that fails, too, and does not change the verdict."""
+    plain = gate(lode, folder, "--metric", "time", "--max-exclusive", "norm=5%", "a1", "more")
+    status, result = gate(lode, folder, "--metric", "time", "--max-exclusive", "norm=5%", "--report", "gate.html", "a1", "more")
+    if status == 2 and " page" in str(result):
+        tap.skip("--report writes a report", "the program has no page")
+        return
+    text = Path(folder, "gate.html").read_text(encoding="ascii")
+    tap.check((status, result) == plain and status == 1, "--report does not change the verdict", [status])
+    tap.check('data-target="compare/0/1?limit=200"' in text and "lode gate: " in text and "1 failed" in text, "the report compares both runs, and has the verdict")
+
+
 def excluded(tap, lode, folder):
     """Functions that are not judged: by option, and by the file of limits. Totals keep them."""
     plain = gate(lode, folder, "--max-function", "10%", "a1", "more")
@@ -164,6 +176,7 @@ def main():
         exact_limits(tap, lode, folder)
         files_of_limits(tap, lode, folder)
         junit(tap, lode, folder)
+        reported(tap, lode, folder)
         excluded(tap, lode, folder)
         people(tap, lode, folder)
     return tap.finish()

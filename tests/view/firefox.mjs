@@ -2,9 +2,11 @@
 // A basic walk in Firefox, over WebDriver BiDi: every tab, the table of functions and the diagnosis.
 //   firefox.mjs [--part I/N] [--only PATTERN]: also on these stores of the corpus (by hand).
 import assert from 'node:assert/strict';
-import { basename } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import puppeteer from 'puppeteer-core';
-import { answerOf, chosenStores, examples, finish, serve, test } from './browser.mjs';
+import { answerOf, chosenStores, examples, finish, folder, LODE, serve, test } from './browser.mjs';
 import { checkDiagnosis } from './checks.mjs';
 
 const demo = examples();
@@ -24,14 +26,18 @@ async function goTo(server, query) {
 
 let compared = 0;
 
-async function checkFunctions(server, store) {
-  await goTo(server, '?v=top&1');
+async function checkRows(store) {
   const shown = await page.$$eval('[role=grid] .row', (rows) => rows.map((row) => [row.querySelector('[data-column=name]').dataset.value, row.querySelector('[data-column=exclusive]').dataset.value]));
   const answer = await answerOf(`lode top '${store}' --limit 200`);
   // Only rows on the screen are in the document.
   assert.ok(shown.length >= Math.min(answer.rows.length, 10), `${shown.length} rows`);
   assert.deepEqual(shown, answer.rows.slice(0, shown.length).map((row) => [row.name, String(row.exclusive ?? row.self_ns)]));
   compared += shown.length;
+}
+
+async function checkFunctions(server, store) {
+  await goTo(server, '?v=top&1');
+  await checkRows(store);
 }
 
 for (const store of stores) {
@@ -72,6 +78,24 @@ await test('Firefox: keys open a tree and its rows', async () => {
   await page.waitForSelector('aside .path');
   assert.deepEqual(messages, []);
   await server.stop();
+});
+
+await test('Firefox: reports open from disk, with their answers inside', async () => {
+  for (const store of [demo.solver, demo.thumbs, demo.shop]) {
+    messages.length = 0;
+    const file = join(folder(), 'a report.html');
+    execFileSync(LODE, ['report', store, '-o', file]);
+    await page.goto(pathToFileURL(file).href);
+    await page.waitForSelector('.report article canvas');
+    const count = await page.$$eval('.tabs a', (links) => links.length);
+    for (let tab = 0; tab < count; tab++) {
+      const title = await page.$$eval('.tabs a', (links, index) => (links[index].click(), links[index].textContent), tab);
+      await page.waitForFunction((wanted) => document.querySelector('.tabs a[aria-current]')?.textContent === wanted, {}, title);
+      assert.equal(await page.$('main .elsewhere'), null, title);
+      if (title === 'Functions') await checkRows(store);
+    }
+    assert.deepEqual(messages, []);
+  }
 });
 
 await browser.close();

@@ -195,6 +195,9 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
   useEffect(() => {
     document.title = about ? clean(about.title) : `${view.title} · ${clean(store.name)} · Lode`;
   }, [view.key, store.number]);
+  useEffect(() => {
+    if (state.value.view !== view.key) notice.value = VIEWS.includes(wanted) && wanted.key === state.value.view ? `This store has nothing for ${wanted.title}.` : `There is no page "${state.value.view.slice(0, 40)}".`;
+  }, [state.value.view, view.key]);
   const { Component } = view;
   const hasSide = state.value.context !== '' || state.value.name !== '';
   return (

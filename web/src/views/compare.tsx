@@ -52,10 +52,13 @@ const LIMIT = 200;
 /** Below this share of the base, a change is grey: noise must not shine. */
 const THRESHOLD = 1;
 
+/** The store to compare with: by default the first other one of the same kind. */
 export function otherOf(state: State): number | null {
   if (state.other !== null) return state.other;
   const stores = session.value?.stores ?? [];
-  return stores.find((store) => store.number !== state.store)?.number ?? null;
+  const kind = stores.find((store) => store.number === state.store)?.kind;
+  const others = stores.filter((store) => store.number !== state.store);
+  return (others.find((store) => store.kind === kind) ?? others[0])?.number ?? null;
 }
 
 function query(state: State, info: Info): Query | null {

@@ -9,7 +9,7 @@ import { Problem, Section } from '../parts';
 import { about, isReport } from '../report';
 import { go, START, state as current, type State } from '../state';
 import type { View, ViewProps } from '../view';
-import { Changes, compare } from './compare';
+import { Changes, compare, otherOf } from './compare';
 import { FindingList, findings } from './findings';
 import { flame, FlamePicture } from './flame';
 import { functions } from './functions';
@@ -89,7 +89,9 @@ function StoreReport({ store, all }: { store: StoreInfo; all: Session }): JSX.El
 }
 
 function Comparison({ all }: { all: Session }): JSX.Element | null {
-  const [first, second] = all.stores;
+  const first = all.stores[0];
+  const other = first ? otherOf({ ...START, store: first.number }) : null;
+  const second = all.stores.find((store) => store.number === other);
   const answer = useAnswer<Made>(first ? infoQuery(first) : null);
   if (!first || !second || answer.data === null) return null;
   const props: ViewProps = { state: { ...START, store: first.number }, store: first, info: readInfo(answer.data) };

@@ -120,13 +120,21 @@ static void add(report_list *list, size_t question, const char *stores, const st
     list->items[list->count++] = (report_answer){.target = target_of(question, stores, traits)};
 }
 
-/* Each store with the one that the page compares it with: the first other one. */
+/* The store that the page compares one with: the first other one, of the same kind if there is one. */
+static size_t other_of(const view_server *server, size_t store)
+{
+    for (size_t i = 0; i < server->store_count; i++)
+        if (i != store && server->stores[i].kind == server->stores[store].kind)
+            return i;
+    return store == 0;
+}
+
 static void add_pairs(report_list *list, size_t question, const view_server *server,
                       const store_traits *traits)
 {
     char stores[32];
     for (size_t i = 0; i < server->store_count && server->store_count > 1; i++) {
-        snprintf(stores, sizeof stores, "%zu/%d", i, i == 0);
+        snprintf(stores, sizeof stores, "%zu/%zu", i, other_of(server, i));
         add(list, question, stores, &traits[i]);
     }
 }
