@@ -14,7 +14,7 @@ typedef struct page_file {
     const char *path;            /* "/index.html", "/app.js", ...; "/" is for the router to map */
     const char *media_type;      /* with its charset, as Content-Type wants it */
     const char *etag;            /* in quotes; of the unpacked bytes */
-    const char *source;          /* its hash for a policy, if a page can contain it; or "" */
+    const char *hash;            /* for a policy, if it can be an element of a page; or "" */
     const unsigned char *packed; /* gzip, without a time stamp */
     size_t packed_size;
     size_t size; /* unpacked */

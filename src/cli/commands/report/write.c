@@ -19,7 +19,7 @@ typedef struct report_file {
     report_secrets secrets;
     report_list list;
     char *script, *style; /* of the page */
-    const char *script_source, *style_source;
+    const char *script_hash, *style_hash;
     char *about, *session;
     size_t about_size, session_size;
 } report_file;
@@ -29,7 +29,7 @@ typedef struct report_file {
 static const page_file *find_part(const char *path)
 {
     for (size_t i = 0; i < page_file_count; i++)
-        if (strcmp(page_files[i].path, path) == 0 && page_files[i].source[0])
+        if (strcmp(page_files[i].path, path) == 0 && page_files[i].hash[0])
             return &page_files[i];
     return NULL;
 }
@@ -43,13 +43,13 @@ int report_has_page(void)
                                                "version, and cannot be put into a file");
 }
 
-static char *unpack(const char *path, const char **source)
+static char *unpack(const char *path, const char **hash)
 {
     const page_file *file = find_part(path);
     char *text = file ? pack_unpack(file->packed, file->packed_size, file->size) : NULL;
     if (!text)
         exit(report("out of memory"));
-    *source = file->source;
+    *hash = file->hash;
     return text;
 }
 
@@ -186,7 +186,7 @@ static void put_head(out *o, const report_file *file)
 {
     out_print(o, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ");
-    out_print(o, "script-src '%s'; style-src '%s'; ", file->script_source, file->style_source);
+    out_print(o, "script-src '%s'; style-src '%s'; ", file->script_hash, file->style_hash);
     out_print(o, "img-src data: blob:; base-uri 'none'; form-action 'none'\">\n"
                  "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
     /* The page sets the whole title. */
@@ -241,8 +241,8 @@ int report_write(out *o, const report_settings *settings)
     int status = open_stores(&file);
     if (status == EXIT_DONE) {
         report_secrets_find(&file.secrets, &file.server);
-        file.script = unpack("/app.js", &file.script_source);
-        file.style = unpack("/style.css", &file.style_source);
+        file.script = unpack("/app.js", &file.script_hash);
+        file.style = unpack("/style.css", &file.style_hash);
         report_list_questions(&file.list, &file.server);
         write_session(&file);
         for (size_t i = 0; i < file.list.count; i++)
