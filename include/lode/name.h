@@ -49,10 +49,7 @@ LODE_API size_t lode_function_label_as(const lode_function *function, lode_name_
                                        size_t capacity);
 LODE_API size_t lode_context_label_as(const lode_context *context, lode_name_form form, char *buffer,
                                       size_t capacity);
-/*
- * A profile: "rank 3 thread 0", with the name of a thread "rank 3 thread 0 (worker)"; or
- * "summary".
- */
+/* A profile: "rank 3 thread 0"; "rank 3 thread 0 (worker)" if the name is known; or "summary". */
 LODE_API size_t lode_profile_label(const lode_database *db, uint32_t profile, char *buffer, size_t capacity);
 /* The last component of a path, as it is. Points into `path`. */
 LODE_API const char *lode_path_tail(const char *path);

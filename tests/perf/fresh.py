@@ -75,7 +75,7 @@ def differences(lode, path, program):
         is_time = "clock" in event
         unit = 1e-9 if is_time else 1
         metric = event + (" (sec)" if is_time else "")
-        answer = ask(lode, "top", "--json", "--limit", 0, "-m", metric, path)
+        answer = ask(lode, "top", "--json", "--limit", 0, "--by", "symbol", "-m", metric, path)
         total = sum(sample[2] for sample in own) * unit
         if not near(answer["total"], total):
             wrong.append(f"{metric}: {answer['total']} instead of {total}")
@@ -116,7 +116,7 @@ def check_dlopen(tap, lode, program, plugin, scratch):
     samples = scripted(path)
     wrong = modules(lode, path, samples)
     seen = {frames[0][1] for _, _, _, frames in samples}
-    rows = ask(lode, "top", "--json", "--limit", 0, path)["rows"]
+    rows = ask(lode, "top", "--json", "--limit", 0, "--by", "symbol", path)["rows"]
     named = {row["module"] for row in rows if row["function"] == "plugin_work"}
     wanted = {str(library) for library in libraries}
     tap.check(not wrong and wanted <= seen and named == wanted, "dlopen: costs of libraries are those of perf script", [*wrong[:8], seen, named])

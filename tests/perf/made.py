@@ -246,6 +246,22 @@ def check_packed(tap, lode, folder):
     tap.check(path.stat().st_size < 12 * 20000 and rows == [[20000]], what, [rows])
 
 
+def check_remapped(tap, lode, folder):
+    """Two call chains with the same addresses, and another library there between them."""
+    event = Event(fields=USUAL | CHAIN)
+    recording = Recording(event)
+    recording.comm(10, 10, "work")
+    for time, module in ((0, "/lib/first.so"), (1100, "/lib/second.so"), (1300, "/lib/first.so")):
+        recording.mmap2(10, 0x400000, 0x10000, 0, module, time)
+    for time in (1000, 1200, 1400, 1500):
+        recording.sample(event, 0x400110, 10, 10, time, chain=(MARK_USER, 0x400110, 0x400220))
+    path = folder / "remapped.data"
+    path.write_bytes(recording.file())
+    rows = ask(lode, "top", "--json", "--by", "module", "-m", "cpu-clock:samples", path)["rows"]
+    found = {row["module"]: row["exclusive"] for row in rows if row["exclusive"]}
+    tap.check(found == {"/lib/first.so": 3, "/lib/second.so": 1}, "equal call chains are in the libraries of their times", [found])
+
+
 def check_wakers(tap, lode, folder):
     """Off-CPU time is below the thread that ended it; sched_waking tells better than sched_wakeup who that is."""
     fields = USUAL | RAW | IDENTIFIER | CHAIN
@@ -262,6 +278,7 @@ def check_wakers(tap, lode, folder):
         if waking in events:
             wake(waking, 2, 1, 120)
         wake(wakeup, 0, 1, 130)
+        wake(events[-1], 2, 77, 140)  # a thread that nothing else tells of
         go(2, 1, 150)  # the first one waited 50 ns
         go(1, 2, 200)  # the second one 50 ns, woken by nobody
         go(2, 1, 280)  # the first one 80 ns, woken by nobody
@@ -272,6 +289,8 @@ def check_wakers(tap, lode, folder):
         found = {row["name"]: row["inclusive"] for row in tree["rows"] if row["name"].startswith("woken")}
         total = ask(lode, "top", "--json", "-m", OFF, path)["total"]
         tap.check(list(found) == [waker] and near(found[waker], 50e-9) and near(total, 180e-9), f"off-CPU time is {waker}", [found, total])
+        threads = {int(row["id_tuple"][1]["physical"]) for row in ask(lode, "profiles", "--json", "--limit", 0, "-m", OFF, path)["rows"]}
+        tap.check(threads <= {0, 1, 2}, "a thread that is only woken has no profile", [threads])
 
 
 def check_names(tap, lode, folder):
@@ -301,6 +320,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         check_jit(tap, options.lode, Path(scratch))
         check_packed(tap, options.lode, Path(scratch))
+        check_remapped(tap, options.lode, Path(scratch))
         check_wakers(tap, options.lode, Path(scratch))
         check_names(tap, options.lode, Path(scratch))
         for number, (form, size) in enumerate(FORMS.items()):

@@ -36,7 +36,7 @@ struct perf_event {
     bool is_dummy;    /* it has no samples */
     bool is_switch;   /* the tracepoint sched:sched_switch */
     bool is_waking;   /* the tracepoint sched:sched_waking or, without that, sched:sched_wakeup */
-    uint16_t next_at; /* where raw data have the next thread, or the woken one; 0: unknown */
+    uint16_t next_at; /* of these: where raw data have the next or the woken thread; 0: unknown */
     uint32_t metric;  /* number of its metric; LODE_NONE: none */
 };
 

@@ -3,9 +3,9 @@
  * Dumps of JIT compilers, jit-PID.dump: which code they made when, with its name and bytes. The
  * compiler maps a page of the dump, so that a record of the mapping names it.
  *
- * If dump and recording have the same clock, the code becomes side records: an address is then
- * what it was at the time of the sample, at the offset that the code has in the dump. Else the
- * dump is used like perf-PID.map, and the last code at an address counts.
+ * If dump and recording have the same clock, the code becomes side records: an address is then what
+ * it was at the time of the sample, at the offset that the code has in the dump. Else the dump is
+ * used like perf-PID.map, and the last code at an address counts.
  */
 #ifndef LODE_FORMAT_PERF_JITDUMP_H
 #define LODE_FORMAT_PERF_JITDUMP_H

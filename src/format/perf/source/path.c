@@ -161,11 +161,13 @@ static struct words words_of(const struct perf_store *store, struct lode_range c
  * How many steps stay as they are. The innermost address is none of them, unless the chains are
  * equal: it is no return address.
  */
-static uint32_t common(const struct perf_path *path, const struct words *words, uint32_t entry)
+static uint32_t common(const struct perf_path *path, const struct words *words, uint32_t entry,
+                       const struct perf_moment *moment)
 {
     uint32_t most = path->count < words->count ? path->count : (uint32_t)words->count, count = 0, own;
     uint64_t leaf = 0;
-    if (path->entry != entry)
+    /* Equal words under other mappings are different addresses. */
+    if (path->entry != entry || path->root != moment->root || path->kernel != moment->kernel)
         return 0;
     while (count < most && path->steps[count].raw == raw_at(words, words->count - 1 - count))
         count++;
@@ -220,7 +222,7 @@ static uint32_t walk_words(struct perf_worker *worker, const struct perf_chain *
                            const struct words *words, uint32_t entry, bool *has_mark)
 {
     struct perf_path *path = worker->path;
-    uint32_t done = common(path, words, entry), leaf, last;
+    uint32_t done = common(path, words, entry, chain->moment), leaf, last;
     *has_mark = !find_roots(path, words, chain->moment, words->count - done, &leaf, &last);
     /* Equal words below different marks are different addresses. */
     if (!*has_mark && done > 0 && done < words->count && path->steps[done - 1].root != last) {
@@ -237,6 +239,8 @@ static uint32_t walk_words(struct perf_worker *worker, const struct perf_chain *
     node = take_words(worker, words, done, leaf, node);
     path->count = node > 0 ? (uint32_t)words->count : 0;
     path->entry = entry;
+    path->root = chain->moment->root;
+    path->kernel = chain->moment->kernel;
     path->leaf = leaf == UINT32_MAX ? path->count : (uint32_t)words->count - 1 - leaf;
     return node;
 }

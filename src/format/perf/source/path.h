@@ -28,6 +28,7 @@ struct perf_path {
     uint32_t count;
     uint32_t leaf;                       /* the step that is no return address; `count`: none */
     uint32_t entry;                      /* the node that it begins at */
+    uint32_t root, kernel;               /* of the mappings that it was looked up in */
     uint32_t roots[PERF_WORDS_MOST + 1]; /* of the words that are new, innermost first */
 };
 
