@@ -94,7 +94,7 @@ CASES = [
     ("MPI on fewer processors than ranks", database([Thread({SOLVE: 3.0, ALLREDUCE: 1.8}, rank=i, core=i % 2, line=(0, 10)) for i in range(4)]),
      {"hot-spot", "efficiency"}, {"oversubscribed"}),
     ("an id that may stand for seven processors", database([Thread({SOLVE: 1.5, ALLREDUCE: 0.9}, rank=i, core=0, line=(0, 10)) for i in range(4)]),
-     {"mpi", "hot-spot", "efficiency"}, set()),
+     {"hot-spot", "efficiency"}, set()),
     ("more ranks than an id may stand for", database([Thread({SOLVE: 1.5, ALLREDUCE: 0.9}, rank=i, core=0, line=(0, 10)) for i in range(12)]),
      {"hot-spot", "efficiency"}, {"oversubscribed"}),
     ("ids of processors that cannot be", database([Thread({SOLVE: 7.0, ALLREDUCE: 3.0}, rank=i, core=0, line=(0, 10)) for i in range(4)]),
