@@ -23,6 +23,7 @@ struct writing {
     uint32_t *children, *first_child; /* by scope, and one more */
     uint32_t *ranges, *first_range;   /* by scope, and one more */
     uint64_t *address;                /* of functions, by scope: different ones */
+    uint8_t *is_used;                 /* by scope: it has ranges, or something in it has */
     const char *name;                 /* of the binary, without directories */
 };
 
@@ -244,23 +245,34 @@ static void write_function(const struct writing *self, uint32_t function, uint32
     }
 }
 
-/* Functions by file, in the order of the first function of each file. */
-static void write_functions(const struct writing *self, uint32_t *next, uint8_t *is_done)
+/* Lists of the functions of each file: where they begin, and by function the next one, plus 1. */
+static void list_functions(const struct writing *self, uint32_t *last, uint32_t *after, uint8_t *is_first)
 {
-    uint32_t count = (uint32_t)self->module->scopes.count;
-    for (uint32_t i = 0; i < count; i++) {
-        if (scope_at(self, i)->parent != LODE_NO_NUMBER || is_done[i])
+    size_t unknown = self->module->strings->items.count;
+    for (uint32_t i = 0; i < self->module->scopes.count; i++) {
+        const struct hpcstruct_scope *scope = scope_at(self, i);
+        if (scope->parent != LODE_NO_NUMBER || !self->is_used[i])
             continue;
-        uint32_t file = scope_at(self, i)->file;
+        uint32_t *end = &last[scope->file == LODE_NO_NUMBER ? unknown : scope->file];
+        is_first[i] = *end == 0;
+        if (*end)
+            after[*end - 1] = i + 1;
+        *end = i + 1;
+    }
+}
+
+/* Functions by file, in the order of the first function of each file. */
+static void write_functions(const struct writing *self, const uint32_t *after, const uint8_t *is_first,
+                            uint32_t *next)
+{
+    for (uint32_t i = 0; i < self->module->scopes.count; i++) {
+        if (!is_first[i])
+            continue;
         open_element(self, "F");
-        put_file(self, "n", file);
+        put_file(self, "n", scope_at(self, i)->file);
         put(self->out, ">\n");
-        for (uint32_t k = i; k < count; k++)
-            if (scope_at(self, k)->parent == LODE_NO_NUMBER && scope_at(self, k)->file == file &&
-                !is_done[k]) {
-                is_done[k] = 1;
-                write_function(self, k, next);
-            }
+        for (uint32_t k = i + 1; k; k = after[k - 1])
+            write_function(self, k - 1, next);
         put(self->out, "</F>\n");
     }
 }
@@ -278,16 +290,27 @@ static void sum_up(uint32_t *firsts, uint32_t count)
     }
 }
 
+/* Scopes that only say which function another one is an instance of are not written. */
+static bool is_child(const struct writing *self, uint32_t scope)
+{
+    return scope_at(self, scope)->parent != LODE_NO_NUMBER && self->is_used[scope];
+}
+
 static void list_children(const struct writing *self, uint32_t *next)
 {
     uint32_t count = (uint32_t)self->module->scopes.count;
+    for (size_t i = 0; i < self->module->ranges.count; i++)
+        self->is_used[LODE_ARRAY_AT(&self->module->ranges, struct hpcstruct_range, i)->scope] = 1;
+    for (uint32_t i = count; i-- > 0;)
+        if (is_child(self, i))
+            self->is_used[scope_at(self, i)->parent] = 1;
     for (uint32_t i = 0; i < count; i++)
-        if (scope_at(self, i)->parent != LODE_NO_NUMBER)
+        if (is_child(self, i))
             self->first_child[scope_at(self, i)->parent]++;
     sum_up(self->first_child, count);
     memcpy(next, self->first_child, count * sizeof *next);
     for (uint32_t i = 0; i < count; i++)
-        if (scope_at(self, i)->parent != LODE_NO_NUMBER)
+        if (is_child(self, i))
             self->children[next[scope_at(self, i)->parent]++] = i;
 }
 
@@ -321,18 +344,25 @@ static void find_addresses(const struct writing *self)
     }
 }
 
-static lode_status write_module(struct writing *self, uint32_t *next, uint8_t *is_done)
+/* What writing needs besides. */
+struct scratch {
+    uint32_t *next, *last, *after;
+    uint8_t *is_first;
+};
+
+static lode_status write_module(struct writing *self, const struct scratch *scratch)
 {
     uint32_t count = (uint32_t)self->module->scopes.count;
-    list_children(self, next);
-    list_ranges(self, next);
+    list_children(self, scratch->next);
+    list_ranges(self, scratch->next);
     find_addresses(self);
-    memcpy(next, self->first_child, count * sizeof *next);
+    list_functions(self, scratch->last, scratch->after, scratch->is_first);
+    memcpy(scratch->next, self->first_child, count * sizeof *scratch->next);
     open_element(self, "LM");
     put(self->out, " n=\"");
     put_text(self->out, self->module->path);
     put(self->out, "\" has-calls=\"0\" v=\"{}\">\n");
-    write_functions(self, next, is_done);
+    write_functions(self, scratch->after, scratch->is_first, scratch->next);
     put(self->out, "</LM>\n");
     return self->out ? self->out->status : LODE_OK;
 }
@@ -361,18 +391,24 @@ lode_status lode_hpcstruct_write(struct hpcstruct_writer *writer, const struct h
                            .first_child = calloc(scopes + 1, sizeof *self.first_child),
                            .ranges = calloc(ranges + 1, sizeof *self.ranges),
                            .first_range = calloc(scopes + 1, sizeof *self.first_range),
-                           .address = calloc(scopes + 1, sizeof *self.address)};
-    uint32_t *next = calloc(scopes + 1, sizeof *next);
-    uint8_t *is_done = calloc(scopes + 1, sizeof *is_done);
+                           .address = calloc(scopes + 1, sizeof *self.address),
+                           .is_used = calloc(scopes + 1, sizeof *self.is_used)};
+    struct scratch scratch = {.next = calloc(scopes + 1, sizeof *scratch.next),
+                              .last = calloc(module->strings->items.count + 1, sizeof *scratch.last),
+                              .after = calloc(scopes + 1, sizeof *scratch.after),
+                              .is_first = calloc(scopes + 1, sizeof *scratch.is_first)};
     bool has_all = self.children && self.first_child && self.ranges && self.first_range && self.address &&
-                   next && is_done;
-    lode_status status = has_all ? write_module(&self, next, is_done) : lode_fail_memory(error);
+                   self.is_used && scratch.next && scratch.last && scratch.after && scratch.is_first;
+    lode_status status = has_all ? write_module(&self, &scratch) : lode_fail_memory(error);
     free(self.children);
     free(self.first_child);
     free(self.ranges);
     free(self.first_range);
     free(self.address);
-    free(next);
-    free(is_done);
+    free(self.is_used);
+    free(scratch.next);
+    free(scratch.last);
+    free(scratch.after);
+    free(scratch.is_first);
     return status;
 }
