@@ -268,6 +268,8 @@ def check_binary(tap, lode, program, scratch):
     binary.write_bytes(content)
     text, shown = said(lode, "top", path)
     tap.check("inner" in shown and text == "", "a copy of the binary has its names, and nothing is said", [text, shown])
+    loops = ask(lode, "top", "--json", "--by", "loop", "-m", "cpu-clock:u (sec)", path)["rows"]
+    tap.check(loops and loops[0]["function"] == "inner" and loops[0]["exclusive_percent"] > 50, "the loop of inner has most of the time", [loops[:3]])
 
 
 def check_reader(tap, lode, scratch):

@@ -138,8 +138,11 @@ static lode_status ask_places(struct asking *self, struct binary_asking *asking,
     struct binary_reply reply;
     for (size_t i = 0; i < count; i++)
         addresses[i] = places[i].address;
-    asking->request = (struct binary_request){
-        .program = self->all->binaries.program, .debug = -1, .offsets = addresses, .count = (uint32_t)count};
+    asking->request = (struct binary_request){.program = self->all->binaries.program,
+                                              .debug = -1,
+                                              .has_loops = true,
+                                              .offsets = addresses,
+                                              .count = (uint32_t)count};
     lode_status status = lode_hpcrun_ask_file(asking, &reply);
     if (status == LODE_END) {
         self->lack = PERF_LACK_READER;
