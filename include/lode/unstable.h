@@ -28,7 +28,6 @@
 #include <lode/unstable/merge.h>
 #include <lode/unstable/picture.h>
 #include <lode/unstable/query.h>
-#include <lode/unstable/requests.h>
 #include <lode/unstable/scaling.h>
 #include <lode/unstable/search.h>
 #include <lode/unstable/slice.h>

@@ -74,6 +74,8 @@ const struct lode_target *lode_target_of_databases(const char *name)
 /* The name of a recording's format begins with the name of the target. */
 static bool has_format(const lode_recording *recording, const struct lode_target *target)
 {
+    if (recording && recording->target)
+        return strcmp(recording->target, target->name) == 0;
     return recording == NULL || strncmp(recording->format, target->name, strlen(target->name)) == 0;
 }
 

@@ -263,6 +263,38 @@ CALL(recording_open_memory)
     return status == LODE_ERR_CORRUPT ? LODE_OK : status;
 }
 
+CALL(critical_path)
+{
+    lode_critical_path *path;
+    lode_status status = lode_critical_path_compute(&path, recording, options, error);
+    lode_critical_path_free(path);
+    return status;
+}
+
+CALL(rates)
+{
+    lode_rates *rates;
+    lode_status status = lode_rates_compute(&rates, recording, options, NULL, error);
+    lode_rates_free(rates);
+    return status;
+}
+
+CALL(rates_options)
+{
+    lode_rates *rates;
+    lode_status status = lode_rates_compute(&rates, recording, NULL, options, error);
+    lode_rates_free(rates);
+    return status;
+}
+
+CALL(service_map)
+{
+    lode_service_map *map;
+    lode_status status = lode_service_map_compute(&map, recording, options, error);
+    lode_service_map_free(map);
+    return status;
+}
+
 CALL(search)
 {
     lode_search *search;

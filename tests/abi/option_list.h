@@ -32,6 +32,7 @@ static const lode_query_options query_options = LODE_QUERY_OPTIONS_INIT;
 static const lode_recording_options recording_options = LODE_RECORDING_OPTIONS_INIT;
 static const lode_rewrite_options rewrite_options = LODE_REWRITE_OPTIONS_INIT;
 static const lode_search_options search_options = LODE_SEARCH_OPTIONS_INIT;
+static const lode_rates_options rates_options = LODE_RATES_OPTIONS_INIT;
 static const lode_slice slice = LODE_SLICE_INIT;
 static const lode_source_options source_options = LODE_SOURCE_OPTIONS_INIT;
 static const lode_synth_example_options synth_example_options = LODE_SYNTH_EXAMPLE_OPTIONS_INIT;
@@ -122,6 +123,10 @@ static const struct entry {
     {"lode_scaling_hot_path", call_scaling_path, &scaling_options, sizeof scaling_options},
     {"lode_scaling_loss_of", call_scaling_loss, &scaling_options, sizeof scaling_options},
     {"lode_density_compute", call_density, &search_options, FIRST(lode_search_options)},
+    {"lode_critical_path_compute", call_critical_path, &search_options, FIRST(lode_search_options)},
+    {"lode_rates_compute", call_rates, &search_options, FIRST(lode_search_options)},
+    {"lode_rates_compute (rates)", call_rates_options, &rates_options, sizeof rates_options},
+    {"lode_service_map_compute", call_service_map, &search_options, FIRST(lode_search_options)},
     {"lode_search_run", call_search, &search_options, FIRST(lode_search_options)},
     {"lode_source_text_open", call_source_text, &source_options, sizeof source_options},
     {"lode_synth_database", call_synth_database, &synth_options, FIRST(lode_synth_options)},

@@ -61,7 +61,7 @@ WRONG_USAGE = {
     "synth recording --layout zico -o x": r"--layout and --calls-per-request need --format zorka \(see 'lode help synth'\)",
     "synth recording --calls-per-request 9 -o x": r"--layout and --calls-per-request need --format zorka \(see 'lode help synth'\)",
     "synth recording --format zorka --arguments -o x": r"--arguments cannot be used with --format zorka \(see 'lode help synth'\)",
-    "convert --format hpctolkit x -o y": r"--format is hpctoolkit, hpctoolkit-draft-xml, hpctoolkit-draft-metadb, uftrace or zorka, not 'hpctolkit'; did you mean hpctoolkit\? .*",
+    "convert --format hpctolkit x -o y": r"--format is hpctoolkit, hpctoolkit-draft-xml, hpctoolkit-draft-metadb, uftrace, zorka or otlp, not 'hpctolkit'; did you mean hpctoolkit\? .*",
     "convert --to noon x -o y": r"--to takes a time such as .*, not 'noon' \(see 'lode help convert'\)",
     "convert --to uftrace x -o y": r"--to takes a time; did you mean --format uftrace\? \(see 'lode help convert'\)",
     "convert --to 3x x -o y": r"--to takes a time such as .*, not '3x' \(see 'lode help convert'\)",

@@ -61,8 +61,8 @@ def make_stores(folder, env):
 
 
 def outputs_of(command):
-    """What -o and > name."""
-    return [name for name in re.findall(r"(?:-o|>) (\S+)", command) if name != "-"]
+    """What -o, --svg and > name."""
+    return [name for name in re.findall(r"(?:-o|--svg|>) (\S+)", command) if name != "-"]
 
 
 def try_example(report, name, command, stores, env):

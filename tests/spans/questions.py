@@ -3,6 +3,7 @@
 Answers of `lode search` to what users of Jaeger, Tempo, Zipkin and Honeycomb ask, against questions_reference.py. Each check returns what is wrong.
 """
 
+import csv
 import json
 from xml.etree import ElementTree
 
@@ -173,6 +174,60 @@ def check_resource(ask, folder):
              "{name=inner} below {user=u}": 1, "{name=inner} directly below {user=u}": 0, "{name=inner} directly below {failed} directly below {user=u}": 1, "{user=u} below {name=inner}": 0}
     found = {text: len(ask("search", "--where", text, path)["rows"]) for text in asked}
     return [f"{text}: {found[text]}" for text in asked if found[text] != asked[text]]
+
+
+def check_rewritten(ask, run, path, folder):
+    """A slice has whole requests, those that are under way in its time window; a copy gives the same answers; a Zorka store keeps calls, failures, attributes."""
+    everything = {row["id"]: row for row in ask("search", "--limit", 0, path)["rows"]}
+    first = min(int(row["time_ns"]) for row in everything.values())
+    last = max(int(row["time_ns"]) + row["duration_ns"] for row in everything.values())
+    begin, end = (last - first) // 3, (last - first) // 2
+    run("slice", "--from", f"{begin}ns", "--to", f"{end}ns", "-o", folder / "part.pb", "--force", path)
+    run("convert", "-o", folder / "copy.pb", "--force", path)
+    run("convert", "--format", "zorka", "-o", folder / "zorka", "--force", path)
+    part = {row["id"]: row for row in ask("search", "--limit", 0, folder / "part.pb")["rows"]}
+    inside = {name for name in everything if name in {row["id"] for row in ask("search", "--from", f"{begin}ns", "--to", f"{end}ns", "--limit", 0, path)["rows"]}}
+    wrong = [] if inside <= set(part) else [f"requests are missing in the slice: {sorted(inside - set(part))[:3]}"]
+    wrong += [] if len(part) < len(everything) or not inside else ["the slice has all requests"] if len(everything) > 3 else []
+    wrong += [f"{name}: {row['calls']} calls instead of {everything[name]['calls']}" for name, row in part.items() if row["calls"] != everything[name]["calls"]]
+    for words in (["top", "--limit", 0], ["tree", "--limit", 0], ["search", "--critical-path", "--limit", 0], ["search", "--map"]):
+        if ask(*words, folder / "copy.pb")["rows"] != ask(*words, path)["rows"]:
+            wrong.append(f"{words} of a copy")
+    top, other = ask("top", path), ask("top", folder / "zorka")
+    wrong += [] if (top["calls"], top["errors"]) == (other["calls"], other["errors"]) else [f"Zorka: {other['calls']} calls, {other['errors']} errors"]
+    key = "http.route"
+    found = [sum(row["count"] for row in ask("search", "--calls", "--by", key, "--limit", 0, store)["rows"]) for store in (path, folder / "zorka")]
+    return wrong + ([] if found[0] == found[1] else [f"{key}: {found}"])
+
+
+def check_compared(ask, path):
+    """Two requests, and two time windows of one store, against the answers of each."""
+    rows = ask("search", "--limit", 2, path)["rows"]
+    base, new = rows[0]["id"], rows[1]["id"]
+    both = ask("compare", "--id-base", base, "--id-new", new, "--all", "--limit", 0, path, path)
+    tops = [ask("top", "--id", name, "--limit", 0, path)["rows"] for name in (base, new)]
+    found = {row["name"]: [row["base"], row["new"]] for row in both["rows"]}
+    expected = {row["name"]: [next((one["self_ns"] for one in top if one["name"] == row["name"]), 0) for top in tops] for top in tops for row in top}
+    wrong = differences({name: [round(value) for value in values] for name, values in found.items() if any(values)}, {name: values for name, values in expected.items() if any(values)})
+    windows = ask("compare", "--to-base", "100ms", "--from-new", "100ms", "--metric", "calls", "--all", "--limit", 0, path, path)
+    calls = [sum(row["calls"] for row in ask("top", *words, "--limit", 0, path)["rows"]) for words in (["--to", "100ms"], ["--from", "100ms"])]
+    found = [sum(row[side] for row in windows["rows"]) for side in ("base", "new")]
+    wrong += [] if found == calls else [f"calls of windows: {found} instead of {calls}"]
+    return wrong
+
+
+def check_csv(run, ask, path):
+    """Attributes as columns, and dates that spreadsheets read."""
+    rows = list(csv.DictReader(run("search", "--csv", "--limit", 0, "--columns", "http.route,service.name", path).splitlines()))
+    times = {row["id"]: row["time"] for row in ask("search", "--limit", 0, path)["rows"]}
+    wrong = [] if rows and all(row["date"] == times[row["id"]].replace("T", " ")[:23] for row in rows) else ["dates"]
+    groups = {}
+    for row in rows:
+        groups[row["attribute.http.route"] or None] = groups.get(row["attribute.http.route"] or None, 0) + 1
+    found = {}
+    for row in ask("search", "--over", "1h", "--by", "http.route", "--limit", 0, path)["rows"]:
+        found[row["values"]["http.route"]] = found.get(row["values"]["http.route"], 0) + row["count"]
+    return wrong + ([] if groups == found else [f"{groups} instead of {found}"])
 
 
 # Texts that are not understood, and what is said of them.

@@ -40,6 +40,13 @@ def ask(lode, *words):
     return json.loads(done.stdout)
 
 
+def output(lode, *words):
+    done = subprocess.run([lode, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise AssertionError(f"{words}: {done.stderr.decode(errors='replace')}")
+    return done.stdout.decode()
+
+
 def stores(root):
     """Files of spans, and directories of them."""
     found = []
@@ -124,8 +131,16 @@ def check_questions(tap, lode):
         tap.check(not wrong, "old and new names of attributes are one", wrong)
         wrong = questions.check_resource(lambda *words: ask(lode, *words), folder)
         tap.check(not wrong, "attributes of a process are those of all its calls", wrong)
-        wrong = questions.check_pictures(lambda *words: subprocess.run([lode, *map(str, words)], stderr=subprocess.DEVNULL, check=True), small, requests, folder)
+        wrong = questions.check_pictures(lambda *words: output(lode, *words), small, requests, folder)
         tap.check(not wrong, "pictures of services and of rates", wrong)
+        store = corpora.root() / "otlp" / "small" / "traces.json"
+        for path in dict.fromkeys((small, store if store.is_file() else small)):
+            wrong = questions.check_rewritten(lambda *words: ask(lode, *words), lambda *words: output(lode, *words), path, folder)
+            tap.check(not wrong, f"slices and copies of {path.parent.name}, {path.stat().st_size} bytes", wrong)
+            wrong = questions.check_compared(lambda *words: ask(lode, *words), path)
+            tap.check(not wrong, "two requests and two time windows are compared", wrong)
+            wrong = questions.check_csv(lambda *words: output(lode, *words), lambda *words: ask(lode, *words), path)
+            tap.check(not wrong, "attributes are columns of CSV", wrong)
     for text, said in questions.MISTAKES.items():
         done = subprocess.run([lode, "search", "--where", text, small], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
         tap.check(done.returncode == 2 and said in done.stderr.decode(), f"--where {text[:30]}: {said}", [done.stderr.decode()])

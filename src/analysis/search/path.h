@@ -4,7 +4,7 @@
 #define LODE_ANALYSIS_PATH_H
 
 #include "analysis/search/request.h"
-#include <lode/unstable/requests.h>
+#include <lode/unstable/search.h>
 
 /* Of a function, on the tracks of a worker. At index 0: no call; else index of the function + 1. */
 struct lode_path_tally {

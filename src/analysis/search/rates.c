@@ -115,10 +115,11 @@ static bool split_name(lode_rates *rates, const char *name, const char **values,
         return false;
     memcpy(rest, name, size);
     for (size_t i = 0; i < count; i++) {
-        char *end = strchr(rest, LODE_RATES_SEPARATOR);
+        char *end = rest + strcspn(rest, (const char[]){LODE_RATES_SEPARATOR, '\0'});
+        bool is_last = *end == '\0';
         *end = '\0';
         values[i] = rest[0] == '+' ? rest + 1 : NULL;
-        rest = end + 1;
+        rest = is_last ? end : end + 1;
     }
     return true;
 }

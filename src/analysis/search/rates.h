@@ -5,7 +5,7 @@
 
 #include "analysis/search/where.h"
 #include "base/memory/intern.h"
-#include <lode/unstable/requests.h>
+#include <lode/unstable/search.h>
 
 /* Something that took time, in a group. */
 struct lode_rate_item {
@@ -22,7 +22,7 @@ int lode_compare_rate_items(const void *left, const void *right);
 
 /*
  * What a worker of lode_rates collects. A group is a string: for each key '+' and its value, or
- * '-', and a zero byte is 0x1f; values have none.
+ * '-', and a separator, which values do not have.
  */
 struct lode_rates_worker {
     _Alignas(LODE_WORKER_ALIGN) struct lode_array items; /* struct lode_rate_item */

@@ -120,9 +120,9 @@ static lode_status take_event(void *user, unsigned index, struct lode_request *r
     struct lode_rates_worker *worker = &run->workers[index];
     if (asks_where(run))
         LODE_TRY(lode_where_take(&worker->where, request, event, error));
-    if (key_count(run) == 0 || request->open.count == 0)
+    uint32_t call = lode_request_open(request);
+    if (key_count(run) == 0 || call == LODE_NO_CALL)
         return LODE_OK;
-    uint32_t call = *LODE_ARRAY_AT(&request->open, uint32_t, request->open.count - 1);
     worker->reader.track =
         LODE_ARRAY_AT(&request->parts, struct lode_request_part, request->parts.count - 1)->track;
     if (event->kind == LODE_EVENT_ENTER)

@@ -12,7 +12,7 @@ enum {
 void lode_request_free(struct lode_request *request)
 {
     lode_array_free(&request->calls);
-    lode_array_free(&request->open);
+    open_calls_free(&request->open);
     lode_array_free(&request->parts);
     free(request->first);
     free(request->next);
@@ -23,7 +23,7 @@ static lode_status add_part(struct lode_request *request, uint32_t track, lode_e
     struct lode_request_part *part = lode_array_push(&request->parts);
     LODE_TRY_ALLOC(part, error);
     *part = (struct lode_request_part){track, lode_request_count(request)};
-    request->open.count = 0;
+    open_calls_reset(&request->open);
     request->caller = LODE_NO_CALL;
     return LODE_OK;
 }
@@ -33,7 +33,7 @@ lode_status lode_request_begin(struct lode_request *request, const lode_recordin
 {
     if (request->recording == NULL) {
         lode_array_init(&request->calls, sizeof(struct lode_request_call), CALLS_MAX);
-        lode_array_init(&request->open, sizeof(uint32_t), CALLS_MAX);
+        open_calls_init(&request->open, sizeof(uint32_t), CALLS_MAX);
         lode_array_init(&request->parts, sizeof(struct lode_request_part), CALLS_MAX);
     }
     request->recording = recording;
@@ -66,11 +66,10 @@ lode_status lode_request_side(struct lode_request *request, uint32_t track, lode
 
 static lode_status enter(struct lode_request *request, const lode_event *event, lode_error *error)
 {
-    size_t depth = request->open.count;
-    uint32_t index = lode_request_count(request);
-    uint32_t parent = depth ? *LODE_ARRAY_AT(&request->open, uint32_t, depth - 1) : request->caller;
+    uint32_t index = lode_request_count(request), caller = lode_request_open(request);
+    uint32_t parent = caller == LODE_NO_CALL ? request->caller : caller;
     struct lode_request_call *call = lode_array_push(&request->calls);
-    uint32_t *open = call ? lode_array_push(&request->open) : NULL;
+    uint32_t *open = call ? open_calls_push(&request->open) : NULL;
     LODE_TRY_ALLOC(open, error);
     *call = (struct lode_request_call){
         .function = event->function, .begin = event->time, .end = event->time, .parent = parent};
@@ -87,7 +86,7 @@ lode_status lode_request_take(struct lode_request *request, const lode_event *ev
         return LODE_OK;
     call->end = event->time > call->begin ? event->time : call->begin;
     call->has_failed = (event->flags & LODE_EVENT_FAILED) != 0;
-    lode_array_pop(&request->open);
+    (void)open_calls_pop(&request->open);
     return LODE_OK;
 }
 

@@ -8,6 +8,7 @@
 
 #include "analysis/calls/calls.h"
 #include "base/memory/array.h"
+#include "model/recording/open_calls.h"
 #include <lode/unstable/search.h>
 
 #define LODE_NO_CALL UINT32_MAX
@@ -23,11 +24,11 @@ struct lode_request_call {
 /* All zero: no request yet. Memory is kept from one to the next. */
 struct lode_request {
     _Alignas(LODE_WORKER_ALIGN) const lode_recording *recording;
-    uint32_t track;          /* the main one */
-    struct lode_array calls; /* struct lode_request_call, callers first on each track */
-    struct lode_array open;  /* uint32_t: open calls of this track, the innermost last */
-    struct lode_array parts; /* struct lode_request_part: tracks that were read */
-    uint32_t caller;         /* of the outermost calls of this track */
+    uint32_t track;              /* the main one */
+    struct lode_array calls;     /* struct lode_request_call, callers first on each track */
+    struct lode_open_calls open; /* uint32_t: those of this track */
+    struct lode_array parts;     /* struct lode_request_part: tracks that were read */
+    uint32_t caller;             /* of the outermost calls of this track */
     /* Lists of callees, by call; those without a caller at the index after the last call. */
     uint32_t *first, *next;
     uint32_t capacity;
@@ -59,12 +60,17 @@ static inline uint32_t lode_request_count(const struct lode_request *request)
     return (uint32_t)request->calls.count;
 }
 
-/* NULL outside of calls. */
+/* The innermost open call; LODE_NO_CALL outside of calls. */
+static inline uint32_t lode_request_open(const struct lode_request *request)
+{
+    return open_calls_count(&request->open) ? *OPEN_CALLS_TOP(&request->open, uint32_t) : LODE_NO_CALL;
+}
+
+/* The same; NULL outside of calls. */
 static inline struct lode_request_call *lode_request_innermost(const struct lode_request *request)
 {
-    if (request->open.count == 0)
-        return NULL;
-    return lode_request_call_at(request, *LODE_ARRAY_AT(&request->open, uint32_t, request->open.count - 1));
+    uint32_t call = lode_request_open(request);
+    return call == LODE_NO_CALL ? NULL : lode_request_call_at(request, call);
 }
 
 /* By the rule of the format: else if its first outermost call did. */

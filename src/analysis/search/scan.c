@@ -212,7 +212,7 @@ static bool keep_pair(struct lode_scan *scan, const lode_event *event, const cha
         return true;
     while (i < scan->pair_count && strcmp(lode_blob_string(&scan->pairs[i].key), key) != 0)
         i++;
-    if (i == LODE_SEARCH_VALUES)
+    if (i == LODE_SEARCH_VALUES || (i < scan->pair_count && scan->wanted->options->any_call))
         return true;
     if (!lode_value_read(&scan->reader, event, value) || !keep(&scan->pairs[i].key, key, strlen(key)) ||
         !keep(&scan->pairs[i].value, value->bytes, value->length))
@@ -229,7 +229,7 @@ static bool meet_attribute(struct lode_scan *scan, const lode_event *event)
     const char *key = lode_event_name(scan->wanted->recording, event);
     struct lode_read_value value = {0};
     bool is_outermost = scan->level == 1 && !scan->has_ended;
-    if (is_outermost && !keep_pair(scan, event, key, &value))
+    if ((is_outermost || scan->wanted->options->any_call) && !keep_pair(scan, event, key, &value))
         return false;
     return (scan->met == scan->wanted->attributes || meet_attributes(scan, event, key, &value)) &&
            meet_text(scan, event, key, &value);

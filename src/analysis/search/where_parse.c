@@ -95,7 +95,7 @@ static lode_status read_duration(const struct parser *parser, const char *value,
     static const struct {
         const char *unit;
         double factor;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}};
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
     char *end;
     double number = strtod(value, &end);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {

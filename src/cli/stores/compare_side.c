@@ -44,8 +44,27 @@ static int run_open(side_set *set, const invocation *call, side_run *run, const 
                       is_recording ? "recording" : "database", misplaced->name,
                       is_recording ? "databases" : "recordings", call->command->name);
     set->opened++;
-    return is_recording ? rec_open_slice(&run->recording, run->path, &set->shared)
-                        : session_open(&run->database, run->path, &set->shared);
+    return is_recording ? rec_open_slice(&run->recording, run->path, &run->shared)
+                        : session_open(&run->database, run->path, &run->shared);
+}
+
+static void choose_part(side_run *run, const shared_options *shared, const side_part *part)
+{
+    run->shared = *shared;
+    if (part->from.is_given)
+        run->shared.from = part->from;
+    if (part->to.is_given)
+        run->shared.to = part->to;
+    if (part->ids)
+        run->shared.ids = part->ids;
+}
+
+static int has_window(const side_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->runs[i].shared.from.is_given || set->runs[i].shared.to.is_given)
+            return 1;
+    return 0;
 }
 
 static void run_close(side_run *run, size_t metric_count)
@@ -394,6 +413,15 @@ static int compute_metric(side_set *set, size_t index)
 
 int side_open(side_set *set, const invocation *call, const char *const *paths, size_t count)
 {
+    side_part *parts = alloc_array(count, sizeof *parts);
+    int status = side_open_parts(set, call, paths, parts, count);
+    free(parts);
+    return status;
+}
+
+int side_open_parts(side_set *set, const invocation *call, const char *const *paths, const side_part *parts,
+                    size_t count)
+{
     int status = EXIT_DONE;
     *set = (side_set){.shared = *call->shared, .count = count};
     set->shared.metrics.count = 0;
@@ -401,12 +429,13 @@ int side_open(side_set *set, const invocation *call, const char *const *paths, s
     for (size_t i = 0; i < count; i++)
         set->shared.sched |= side_is_database(paths[i]);
     set->runs = alloc_array(count, sizeof *set->runs);
+    for (size_t i = 0; i < count; i++)
+        choose_part(&set->runs[i], &set->shared, &parts[i]);
     for (size_t i = 0; i < count && status == EXIT_DONE; i++)
         status = run_open(set, call, &set->runs[i], paths[i]);
     if (status == EXIT_DONE)
         status = split_names(set, &call->shared->metrics);
-    int has_window = call->shared->from.is_given || call->shared->to.is_given;
-    if (status == EXIT_DONE && has_window && set->metric_count && first_database(set))
+    if (status == EXIT_DONE && has_window(set) && set->metric_count && first_database(set))
         status = report("--metric cannot be used with --from and --to: trace lines have times only");
     if (status == EXIT_DONE && set->metric_count == 0)
         set->metric_count = 1;

@@ -26,9 +26,16 @@ typedef struct side_cost {
     double sample_cost; /* what one sample stands for, scaled; 0: not sampled; NaN: not known */
 } side_cost;
 
+/* What part of a store a run is; what is not given is as the shared options have it. */
+typedef struct side_part {
+    time_point from, to;
+    const char *ids; /* of requests; NULL: not given */
+} side_part;
+
 typedef struct side_run {
-    const char *path; /* of the store */
-    char *found;      /* the same, if it is not as given */
+    const char *path;      /* of the store */
+    shared_options shared; /* of the set, for this part */
+    char *found;           /* the same, if it is not as given */
     lode_store_kind kind;
     session database;
     rec_session recording;
@@ -52,6 +59,9 @@ typedef struct side_set {
  * EXIT_TROUBLE after a message; side_close is due in both cases.
  */
 int side_open(side_set *set, const invocation *call, const char *const *paths, size_t count);
+/* The same of parts of the stores, by path. */
+int side_open_parts(side_set *set, const invocation *call, const char *const *paths, const side_part *parts,
+                    size_t count);
 void side_close(side_set *set);
 
 /* Costs and scales by run and metric, as lode_compare takes them, for the caller to free. */

@@ -178,6 +178,7 @@ lode_status lode_otlp_open(lode_recording **out, const struct lode_folder *folde
     LODE_TRY_ALLOC(rec, opening.error);
     opening.rec = rec;
     rec->base.ops = &ops;
+    rec->base.target = OTLP_TARGET;
     rec->base.rules = lode_otlp_rules;
     rec->base.rule_count = OTLP_RULE_COUNT;
     rec->base.has_requests = true;
@@ -249,6 +250,17 @@ static int probe_nothing(const struct lode_folder *folder)
     return LODE_PROBE_NO;
 }
 
+bool lode_otlp_is_spans(const lode_recording *recording)
+{
+    return recording->ops == &ops;
+}
+
+static const struct lode_target targets[] = {
+    {.name = OTLP_TARGET,
+     .family = OTLP_TARGET,
+     .description = "OpenTelemetry spans in protobuf, a message for each trace",
+     .recording = &lode_otlp_sink_ops}};
+
 const struct lode_format lode_format_otlp = {
     .name = "spans",
     .mark = "OpenTelemetry, Jaeger or Zipkin spans (.json, .pb)",
@@ -258,6 +270,8 @@ const struct lode_format lode_format_otlp = {
     .check = lode_otlp_check,
     .rules = lode_otlp_rules,
     .rule_count = OTLP_RULE_COUNT,
+    .targets = targets,
+    .target_count = sizeof targets / sizeof *targets,
 };
 
 /* The rules are those of directories. */

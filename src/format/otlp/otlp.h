@@ -12,6 +12,8 @@
 #include "model/finding.h"
 #include "model/recording/recording.h"
 
+#define OTLP_TARGET "otlp" /* what writes spans */
+
 enum {
     OTLP_FILES_MAX = 1 << 23,
     OTLP_DEPTH_MAX = 65536 /* nested calls */
@@ -183,6 +185,10 @@ struct otlp_frame {
 };
 /* The next frame of a stack in the format of some language; false after the last. */
 bool lode_otlp_next_frame(struct lode_range *stack, struct otlp_frame *frame);
+
+/* Whether a recording is one of spans. */
+bool lode_otlp_is_spans(const lode_recording *recording);
+extern const struct lode_recording_sink_ops lode_otlp_sink_ops;
 
 lode_status lode_otlp_check(const struct lode_folder *folder, const lode_check_options *options,
                             lode_check_result *result, lode_error *error);

@@ -37,6 +37,13 @@ static int has_sides(const invocation *call)
     return options->base.count > 0 || options->new_stores.count > 0;
 }
 
+static int has_parts(const compare_options *options)
+{
+    const side_part *base = &options->base_part, *new_part = &options->new_part;
+    return base->from.is_given || base->to.is_given || base->ids || new_part->from.is_given ||
+           new_part->to.is_given || new_part->ids;
+}
+
 /* Diagnoses are of whole runs, and stand above rows by function and the like. */
 static int diagnose_usage(const invocation *call, int is_by_contexts)
 {
@@ -52,7 +59,7 @@ static int diagnose_usage(const invocation *call, int is_by_contexts)
     if (options->base.count > 1 || options->new_stores.count > 1)
         return report("--diagnose is for one run of each (see 'lode help compare')");
     if (shared->profiles || shared->from.is_given || shared->to.is_given || shared->tasks || shared->ids ||
-        shared->depth || shared->min_time || shared->sched)
+        shared->depth || shared->min_time || shared->sched || has_parts(options))
         return report("--diagnose is for whole runs, not for a part of them (see 'lode help compare')");
     return EXIT_DONE;
 }
@@ -115,19 +122,22 @@ static int open_sides(compare_job *job)
     const compare_options *options = job->options;
     const invocation *call = job->call;
     const char *paths[2 * TEXT_LIST_MAX] = {NULL};
+    side_part parts[2 * TEXT_LIST_MAX] = {{.ids = NULL}};
     job->base_runs = has_sides(call) ? options->base.count : 1;
     job->new_runs = has_sides(call) ? options->new_stores.count : 1;
     for (size_t i = 0; i < job->base_runs; i++)
         paths[i] = has_sides(call) ? options->base.items[i] : call->operands[0];
     for (size_t i = 0; i < job->new_runs; i++)
         paths[job->base_runs + i] = has_sides(call) ? options->new_stores.items[i] : call->operands[1];
+    for (size_t i = 0; i < job->base_runs + job->new_runs; i++)
+        parts[i] = i < job->base_runs ? options->base_part : options->new_part;
     shared_options shared = *call->shared;
     invocation asked = *call;
     asked.shared = &shared;
     /* Waiting is a part of what limits scaling; elsewhere it is noise. */
     if (shared.metrics.count == 0 && options->scaling < 0)
         shared.metrics.items[shared.metrics.count++] = SIDE_RUNNING_OR_TIME;
-    int status = side_open(&job->sides, &asked, paths, job->base_runs + job->new_runs);
+    int status = side_open_parts(&job->sides, &asked, paths, parts, job->base_runs + job->new_runs);
     if (status == EXIT_DONE)
         side_costs(&job->sides, &job->costs, &job->scales);
     int names = call->shared->names;
@@ -185,6 +195,10 @@ static const option_spec compare_own[] = {
     {"scaling", 0, OPTION_CHOICE, NULL, scaling_choices, offsetof(compare_options, scaling)},
     {"ranks-base", 0, OPTION_COUNT, "N", NULL, offsetof(compare_options, ranks_base)},
     {"ranks-new", 0, OPTION_COUNT, "N", NULL, offsetof(compare_options, ranks_new)},
+    {"from-base", 0, OPTION_MOMENT, "TIME", NULL, offsetof(compare_options, base_part.from)},
+    {"to-base", 0, OPTION_MOMENT, "TIME", NULL, offsetof(compare_options, base_part.to)},
+    {"from-new", 0, OPTION_MOMENT, "TIME", NULL, offsetof(compare_options, new_part.from)},
+    {"to-new", 0, OPTION_MOMENT, "TIME", NULL, offsetof(compare_options, new_part.to)},
     {"statistic", 0, OPTION_CHOICE, NULL, statistic_choices, offsetof(compare_options, statistic)},
     {"inclusive", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, inclusive)},
     {"normalize", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, normalize)},
@@ -193,6 +207,12 @@ static const option_spec compare_own[] = {
     {"explain-match", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, explain)},
     {"diagnose", 0, OPTION_FLAG, NULL, NULL, offsetof(compare_options, diagnose)},
     {"confidence", 0, OPTION_PERCENT, "PERCENT", NULL, offsetof(compare_options, confidence)},
+    {0},
+};
+
+static const option_spec compare_of_recordings[] = {
+    {"id-base", 0, OPTION_TEXT, "ID[,ID]...", NULL, offsetof(compare_options, base_part.ids)},
+    {"id-new", 0, OPTION_TEXT, "ID[,ID]...", NULL, offsetof(compare_options, new_part.ids)},
     {0},
 };
 
@@ -211,6 +231,7 @@ const command_spec command_compare = {
     .has_sides = 1,
     .needs_no_store = has_sides,
     .options = {.own = compare_own,
+                .of_recordings = compare_of_recordings,
                 .shared = SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES | SHARED_FILTER |
                           SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
                           SHARED_MARKDOWN | SHARED_COLOR | SHARED_VERBOSE | SHARED_KINDS},

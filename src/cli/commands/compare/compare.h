@@ -27,6 +27,7 @@ typedef struct compare_options {
     int statistic, scaling;       /* scaling: -1 is none */
     double confidence, min_share; /* as fractions */
     uint64_t ranks_base, ranks_new;
+    side_part base_part, new_part; /* of stores */
 } compare_options;
 
 /* The question, the open stores, and the comparison. */

@@ -61,8 +61,9 @@ static void write_stores(out *o, const compare_job *job, const char *key, size_t
             OUT_OBJECT(o, NULL, "store", run->path, "kind", kind_of(run), "profiles", profiles);
         }
         out_entry(o, i == first || !is_text ? key : "", "%s (%s)", run->path,
-                  run->kind == LODE_STORE_RECORDING ? rec_count_tracks(words, &run->recording, profiles)
-                                                    : format_counted(words, profiles, "profile", "profiles"));
+                  run->kind == LODE_STORE_RECORDING
+                      ? rec_count_tracks(words, &run->recording, rec_track_count(&run->recording))
+                      : format_counted(words, profiles, "profile", "profiles"));
     }
     if (out_format_of(o) == OUT_JSON)
         out_array_end(o);

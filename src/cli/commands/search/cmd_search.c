@@ -6,6 +6,7 @@
 #include "stores/rec_session.h"
 #include "text/label.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,9 @@ typedef struct search_options {
     shared_options shared;
     uint64_t min_duration, max_duration;
     int errors, density, critical_path, calls, map;
-    uint64_t columns, over;
+    uint64_t over;
     const char *svg, *dot;
-    text_list attributes, where;
+    text_list attributes, where, columns;
     text_list by;
     const char *method, *text;
 } search_options;
@@ -98,6 +99,19 @@ static void free_attributes(lode_search_attribute *attributes, size_t count)
 
 /* ---- the command ---- */
 
+/* With --density, --columns is a number. EXIT_TROUBLE after a message. */
+static int parse_columns(const search_options *options, uint64_t *count)
+{
+    const char *text = options->columns.count ? options->columns.items[0] : "0";
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (options->columns.count > 1 || errno || *end || end == text || text[0] == '-')
+        return report("--columns takes a number with --density, not '%.40s' (see 'lode help search')", text);
+    *count = number;
+    return EXIT_DONE;
+}
+
 /* Answers other than rows exclude each other. */
 static int check_modes(const search_options *options)
 {
@@ -110,6 +124,11 @@ static int check_modes(const search_options *options)
     if ((options->critical_path || options->map) && options->by.count)
         return report("--by cannot be used with --%s (see 'lode help search')",
                       options->map ? "map" : "critical-path");
+    uint64_t columns;
+    if (options->density && parse_columns(options, &columns) != EXIT_DONE)
+        return EXIT_TROUBLE;
+    if (options->columns.count && (options->critical_path || options->map || has_rates || options->by.count))
+        return report("--columns is for rows and for --density (see 'lode help search')");
     if (options->svg && !options->map && !options->over)
         return report("--svg is for --map and --over (see 'lode help search')");
     if (options->dot && !options->map)
@@ -127,7 +146,7 @@ static int search_usage(const invocation *call)
     if (check_modes(options) != EXIT_DONE)
         return EXIT_TROUBLE;
     search_keys keys;
-    int status = search_parse_keys(&keys, &options->by);
+    int status = search_parse_keys(&keys, &options->by, "by");
     search_free_keys(&keys);
     if (status != EXIT_DONE)
         return status;
@@ -167,7 +186,9 @@ static lode_status print_density(const invocation *call, rec_session *s, const l
                                  lode_error *error)
 {
     const search_options *options = call->options;
-    unsigned columns = search_density_columns(call->out, options->columns);
+    uint64_t asked = 0;
+    (void)parse_columns(options, &asked);
+    unsigned columns = search_density_columns(call->out, asked);
     lode_density *density = NULL;
     lode_status status = lode_density_compute(&density, s->recording, settings, columns, error);
     progress_clear(&s->progress);
@@ -201,6 +222,22 @@ static lode_status print_rows(const invocation *call, rec_session *s, const lode
     return status;
 }
 
+/* Rows with the attributes of --columns only. EXIT_DONE, or EXIT_TROUBLE after a message. */
+static int print_columns(const invocation *call, rec_session *s, lode_search_options *settings)
+{
+    const search_options *options = call->options;
+    search_keys keys;
+    lode_error error = {0};
+    int status = search_parse_keys(&keys, &options->columns, "columns");
+    settings->keys = keys.names;
+    settings->key_count = keys.count;
+    settings->any_call = 1;
+    if (status == EXIT_DONE && print_rows(call, s, settings, &error) != LODE_OK)
+        status = rec_error(s, &error);
+    search_free_keys(&keys);
+    return status;
+}
+
 /* EXIT_DONE, or EXIT_TROUBLE after a message. */
 static int print_groups(const invocation *call, rec_session *s, lode_search_options *settings)
 {
@@ -208,7 +245,7 @@ static int print_groups(const invocation *call, rec_session *s, lode_search_opti
     search_keys keys;
     lode_search *search = NULL;
     lode_error error = {0};
-    int status = search_parse_keys(&keys, &options->by);
+    int status = search_parse_keys(&keys, &options->by, "by");
     settings->limit = 0;
     settings->keys = keys.names;
     settings->key_count = keys.count;
@@ -252,7 +289,7 @@ static int print_rates(const invocation *call, rec_session *s, const lode_search
     lode_rates *rates = NULL;
     lode_error error = {0};
     search_keys keys;
-    int status = search_parse_keys(&keys, &options->by);
+    int status = search_parse_keys(&keys, &options->by, "by");
     asked.interval = options->over;
     asked.keys = keys.names;
     asked.key_count = keys.count;
@@ -295,6 +332,8 @@ static int search_recording(const invocation *call, rec_session *s)
         status = print_rates(call, s, &settings);
     else if (options->by.count)
         status = print_groups(call, s, &settings);
+    else if (options->columns.count && !options->density)
+        status = print_columns(call, s, &settings);
     else if (printer_of(options)(call, s, &settings, &error) != LODE_OK)
         status = rec_error(s, &error);
     free_attributes(attributes, options->attributes.count);
@@ -336,7 +375,7 @@ static const option_spec search_of_recordings[] = {
     {"dot", 0, OPTION_TEXT, "FILE", NULL, offsetof(search_options, dot)},
     {"density", 0, OPTION_FLAG, NULL, NULL, offsetof(search_options, density)},
     {"critical-path", 0, OPTION_FLAG, NULL, NULL, offsetof(search_options, critical_path)},
-    {"columns", 0, OPTION_COUNT, "N", NULL, offsetof(search_options, columns)},
+    {"columns", 0, OPTION_TEXTS, "N|KEY[,KEY]...", NULL, offsetof(search_options, columns)},
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
     {0},
 };

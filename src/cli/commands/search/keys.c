@@ -14,20 +14,21 @@
 
 /* ---- what --by says ---- */
 
-static int add_key(search_keys *keys, const char *name)
+static int add_key(search_keys *keys, const char *name, const char *option)
 {
     if (name[0] == '\0')
-        return report("--by takes KEY or a list of keys with commas between them (see 'lode help search')");
+        return report("--%s takes KEY or a list of keys with commas between them (see 'lode help search')",
+                      option);
     for (size_t i = 0; i < keys->count; i++)
         if (strcmp(keys->names[i], name) == 0)
-            return report("--by names '%s' twice", name);
+            return report("--%s names '%s' twice", option, name);
     if (keys->count == LODE_SEARCH_VALUES)
-        return report("--by takes %d keys at most", LODE_SEARCH_VALUES);
+        return report("--%s takes %d keys at most", option, LODE_SEARCH_VALUES);
     keys->names[keys->count++] = name;
     return EXIT_DONE;
 }
 
-int search_parse_keys(search_keys *keys, const text_list *lists)
+int search_parse_keys(search_keys *keys, const text_list *lists, const char *option)
 {
     size_t size = 1;
     int status = EXIT_DONE;
@@ -39,7 +40,7 @@ int search_parse_keys(search_keys *keys, const text_list *lists)
         char *rest = at;
         at = stpcpy(at, lists->items[i]) + 1;
         while (rest && status == EXIT_DONE)
-            status = add_key(keys, strsep(&rest, ","));
+            status = add_key(keys, strsep(&rest, ","), option);
     }
     return status;
 }

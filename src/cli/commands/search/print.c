@@ -112,31 +112,42 @@ void search_heading(out *o, const rec_session *s, uint64_t found, const lode_sea
 
 enum {
     COLUMN_TID = 4,
-    COLUMN_WHEN = 7,
-    COLUMN_SINCE = 8,
-    COLUMN_ERRORS = 11,
-    COLUMN_NAME = 12,
-    COLUMN_ATTRIBUTES = 14,
-    COLUMN_COUNT = 15
+    COLUMN_WHEN = 8,
+    COLUMN_SINCE = 9,
+    COLUMN_ERRORS = 12,
+    COLUMN_NAME = 13,
+    COLUMN_ATTRIBUTES = 15,
+    COLUMN_COUNT = 16
 };
 
 /* Attributes are a column of CSV; in JSON they are an object at the same place. */
 static const out_column all_columns[COLUMN_COUNT] = {
-    {"number", "#", OUT_NUMBER, OUT_ALWAYS},     {"track", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"id", "Id", OUT_STRING, OUT_IF_WIDE},       {"pid", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"tid", "Task", OUT_NUMBER, OUT_DATA_ONLY},  {"time_ns", "", OUT_MOMENT, OUT_DATA_ONLY},
-    {"time", "", OUT_STRING, OUT_DATA_ONLY},     {"when", "When (UTC)", OUT_STRING, OUT_TEXT_ONLY},
-    {"since", "Begins", OUT_TIME, OUT_NEVER},    {"duration_ns", "Duration", OUT_TIME, OUT_ALWAYS},
-    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS}, {"errors", "Errors", OUT_INTEGER, OUT_DATA_ONLY},
-    {"name", "Method", OUT_STRING, OUT_ALWAYS},  {"exception", "", OUT_STRING, OUT_DATA_ONLY},
+    {"number", "#", OUT_NUMBER, OUT_ALWAYS},
+    {"track", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"id", "Id", OUT_STRING, OUT_IF_WIDE},
+    {"pid", "", OUT_NUMBER, OUT_DATA_ONLY},
+    {"tid", "Task", OUT_NUMBER, OUT_DATA_ONLY},
+    {"time_ns", "", OUT_MOMENT, OUT_DATA_ONLY},
+    {"time", "", OUT_STRING, OUT_DATA_ONLY},
+    {"date", "", OUT_STRING, OUT_DATA_ONLY},
+    {"when", "When (UTC)", OUT_STRING, OUT_TEXT_ONLY},
+    {"since", "Begins", OUT_TIME, OUT_NEVER},
+    {"duration_ns", "Duration", OUT_TIME, OUT_ALWAYS},
+    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},
+    {"errors", "Errors", OUT_INTEGER, OUT_DATA_ONLY},
+    {"name", "Method", OUT_STRING, OUT_ALWAYS},
+    {"exception", "", OUT_STRING, OUT_DATA_ONLY},
     {"attributes", "", OUT_STRING, OUT_NEVER},
 };
 
 typedef struct printer {
     out *out;
     rec_session *session;
-    out_column columns[COLUMN_COUNT];
-    int is_one_day; /* of all rows: the title of a column says which */
+    const lode_search_options *asked;
+    out_column columns[COLUMN_COUNT + LODE_SEARCH_VALUES];
+    size_t column_count;
+    char *names[LODE_SEARCH_VALUES]; /* of columns of attributes */
+    int is_one_day;                  /* of all rows: the title of a column says which */
     char title[32];
     label label;
 } printer;
@@ -172,6 +183,18 @@ static void find_day(printer *p, const lode_search *search)
     }
 }
 
+/* Each attribute that was asked for is a column, instead of one for all. */
+static void add_columns(printer *p)
+{
+    p->columns[COLUMN_ATTRIBUTES].visibility = OUT_NEVER;
+    for (size_t i = 0; i < p->asked->key_count; i++) {
+        sentence name = {0};
+        add(&name, "attribute.%s", p->asked->keys[i]);
+        p->names[i] = name.text;
+        p->columns[p->column_count++] = (out_column){name.text, "", OUT_STRING, OUT_DATA_ONLY};
+    }
+}
+
 static void set_columns(printer *p, const lode_search *search)
 {
     memcpy(p->columns, all_columns, sizeof all_columns);
@@ -179,8 +202,11 @@ static void set_columns(printer *p, const lode_search *search)
     for (size_t i = 0; i < lode_search_count(search); i++)
         if (lode_search_at(search, i)->errors > 0)
             p->columns[COLUMN_ERRORS].visibility = OUT_ALWAYS;
+    p->column_count = COLUMN_COUNT;
     if (out_format_of(p->out) == OUT_CSV)
         p->columns[COLUMN_ATTRIBUTES].visibility = OUT_DATA_ONLY;
+    if (out_format_of(p->out) == OUT_CSV && p->asked->key_count)
+        add_columns(p);
     if (lode_recording_has_requests(p->session->recording))
         return;
     p->columns[COLUMN_TID].visibility = OUT_ALWAYS;
@@ -196,7 +222,10 @@ static void time_cells(printer *p, const lode_search_row *row)
         snprintf(when, sizeof when, "%.*s", CLOCK_SIZE, clock);
     else
         snprintf(when, sizeof when, "%.*s %.*s", DAY_SIZE, time, time[0] ? CLOCK_SIZE : 0, clock);
-    OUT_CELLS(p->out, row->begin, time[0] ? time : NULL, when, row->begin - p->session->begin);
+    char date[NUMBER_SIZE];
+    snprintf(date, sizeof date, "%.*s %.*s", DAY_SIZE, time, time[0] ? CLOCK_SIZE : 0, clock);
+    OUT_CELLS(p->out, row->begin, time[0] ? time : NULL, time[0] ? date : NULL, when,
+              row->begin - p->session->begin);
 }
 
 static const char *name_of(printer *p, const lode_search_row *row)
@@ -299,6 +328,8 @@ static void write_row(printer *p, const lode_search_row *row)
     time_cells(p, row);
     OUT_CELLS(o, row->duration, row->calls, row->errors, name_of(p, row),
               row->exception[0] ? row->exception : NULL, values.text);
+    for (size_t i = COLUMN_COUNT; i < p->column_count; i++)
+        OUT_CELLS(o, search_value(row, p->asked->keys[i - COLUMN_COUNT]));
     if (out_format_of(o) == OUT_JSON)
         write_values(o, row);
     if (out_format_of(o) == OUT_TEXT)
@@ -322,13 +353,13 @@ static void say_next_step(out *o, const rec_session *s, const lode_search_row *f
 void search_print(out *o, rec_session *s, const lode_search *search, const lode_search_options *asked)
 {
     size_t count = lode_search_count(search);
-    printer p = {.out = o, .session = s};
+    printer p = {.out = o, .session = s, .asked = asked};
     out_begin(o, SCHEMA_SEARCH, s->path);
     rec_write_slice(o, s);
     out_fact_rows(o, count, lode_search_found(search));
     search_heading(o, s, lode_search_found(search), asked);
     set_columns(&p, search);
-    out_table(o, OUT_MAIN, "rows", p.columns, COLUMN_COUNT, UNIT_NANOSECONDS);
+    out_table(o, OUT_MAIN, "rows", p.columns, p.column_count, UNIT_NANOSECONDS);
     for (size_t i = 0; i < count; i++)
         write_row(&p, lode_search_at(search, i));
     out_table_end(o);
@@ -338,4 +369,6 @@ void search_print(out *o, rec_session *s, const lode_search *search, const lode_
     damage_write(o);
     out_end(o);
     label_free(&p.label);
+    for (size_t i = 0; i < LODE_SEARCH_VALUES; i++)
+        free(p.names[i]);
 }

@@ -25,7 +25,7 @@ enum {
 static const out_column number_columns[NUMBER_COLUMNS] = {
     {"begin_ns", "", OUT_MOMENT, OUT_DATA_ONLY},
     {"time", "", OUT_STRING, OUT_DATA_ONLY},
-    {"date", "", OUT_STRING, OUT_CSV_ONLY},
+    {"date", "", OUT_STRING, OUT_DATA_ONLY},
     {"when", "When (UTC)", OUT_STRING, OUT_TEXT_ONLY},
     {"count", "Requests", OUT_INTEGER, OUT_ALWAYS},
     {"per_second", "1/s", OUT_REAL, OUT_ALWAYS},

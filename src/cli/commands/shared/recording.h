@@ -40,7 +40,7 @@ typedef struct search_keys {
  * Splits lists at commas. EXIT_DONE, or EXIT_TROUBLE after a message; search_free_keys is due in
  * both cases.
  */
-int search_parse_keys(search_keys *keys, const text_list *lists);
+int search_parse_keys(search_keys *keys, const text_list *lists, const char *option);
 void search_free_keys(search_keys *keys);
 /* The value of an attribute in a row; NULL: it has none. */
 const char *search_value(const lode_search_row *row, const char *key);

@@ -309,7 +309,25 @@ static lode_status leave(struct zor_origin *source, struct zor_encoder *encoder,
     if (encoder->calls.hidden == 0)
         LODE_TRY(put_values(source, encoder, track, event, error));
     LODE_TRY(lode_zor_more(encoder, error));
+    if (encoder->calls.hidden == 0 && (event->flags & LODE_EVENT_FAILED)) {
+        lode_zor_number(encoder, ZOR_KEY_FLAGS, ZOR_FLAG_ERROR);
+        lode_zor_failed(encoder);
+    }
     return lode_zor_leave(encoder, tick_of(encoder, event->time), error);
+}
+
+/* Attributes of a call, such as those of spans. */
+static lode_status put_attribute(struct zor_origin *source, struct zor_encoder *encoder, uint32_t track,
+                                 const lode_event *event, lode_error *error)
+{
+    lode_argument value;
+    size_t count;
+    LODE_TRY(lode_event_arguments(source->recording, track, event, &value, 1, &count, error));
+    if (count != 1) {
+        encoder->left_out++;
+        return LODE_OK;
+    }
+    return put_value(source, encoder, &value, lode_event_name(source->recording, event), error);
 }
 
 lode_status lode_zor_take_call(struct zor_origin *source, struct zor_encoder *encoder, uint32_t track,
@@ -319,6 +337,11 @@ lode_status lode_zor_take_call(struct zor_origin *source, struct zor_encoder *en
         return enter(source, encoder, &source->recording->tracks[track], event, error);
     if (lode_event_ends(event))
         return leave(source, encoder, track, event, error);
+    bool is_attribute = event->kind == LODE_EVENT_INSTANT && zor_depth(encoder) > 0 &&
+                        encoder->calls.hidden == 0 &&
+                        lode_event_instant(source->recording, event) == LODE_INSTANT_ATTRIBUTE;
+    if (is_attribute)
+        return put_attribute(source, encoder, track, event, error);
     encoder->left_out++;
     return LODE_OK;
 }

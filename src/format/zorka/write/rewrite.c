@@ -132,12 +132,38 @@ static uint64_t count_messages(const struct lode_recording_sink *base, size_t in
     return count;
 }
 
+static lode_status say(const lode_rewrite_options *options, const char *rule, const char *text,
+                       lode_error *error)
+{
+    lode_finding finding = {rule, LODE_WARNING, "", LODE_NO_OFFSET, text};
+    if (options->on_finding(options->user, &finding) == 0)
+        return LODE_OK;
+    return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
+}
+
+/* A Zorka store has no concurrent calls. */
+static lode_status say_tracks(const struct zor_sink *self, lode_error *error)
+{
+    uint64_t count = 0;
+    char text[128];
+    for (size_t i = 0; i < self->base.count; i++)
+        for (uint32_t k = 0; k < self->base.recordings[i]->track_count; k++)
+            count += recording_main(self->base.recordings[i], k) != k;
+    if (count == 0 || self->base.options->on_finding == NULL)
+        return LODE_OK;
+    snprintf(text, sizeof text, "%s of their own",
+             LODE_COUNTED(count, "track of concurrent calls is a request",
+                          "tracks of concurrent calls are requests"));
+    return say(self->base.options, "merge-tracks", text, error);
+}
+
 /* Reports what could not be copied, as one finding. */
 static lode_status say_left_out(struct zor_sink *self, lode_error *error)
 {
     const lode_rewrite_options *options = self->base.options;
     uint64_t count = 0;
     char text[128];
+    LODE_TRY(say_tracks(self, error));
     for (uint32_t i = 0; i < self->writer.encoder_count; i++)
         count += self->writer.encoders[i].left_out;
     for (size_t i = 0; i < self->base.count; i++)
@@ -147,10 +173,7 @@ static lode_status say_left_out(struct zor_sink *self, lode_error *error)
     snprintf(text, sizeof text, "%s omitted",
              LODE_COUNTED(count, "event has no equivalent in a Zorka store and is",
                           "events have no equivalent in a Zorka store and are"));
-    lode_finding finding = {"merge-events", LODE_WARNING, "", LODE_NO_OFFSET, text};
-    if (options->on_finding(options->user, &finding) == 0)
-        return LODE_OK;
-    return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
+    return say(options, "merge-events", text, error);
 }
 
 static lode_status finish(struct lode_recording_sink *base, lode_error *error)
