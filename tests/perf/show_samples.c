@@ -3,8 +3,8 @@
  * show_samples RECORDING [LODE-SYMBOLS FROM=TO]: the samples of a recording of perf as the reader
  * sees them, in the order of the file, one block each: name, process and thread, processor, time,
  * period and event; then the frames from the innermost one on, each with its address, module and
- * offset in that module. With lode-symbols, user stacks are unwound by the binaries of this machine;
- * those whose paths begin with FROM are below TO.
+ * offset in that module. With lode-symbols, user stacks are unwound by the binaries of this
+ * machine; those whose paths begin with FROM are below TO.
  */
 #include "format/format.h"
 #include "format/perf/source/path.h"

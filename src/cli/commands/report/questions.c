@@ -120,7 +120,7 @@ static void add(report_list *list, size_t question, const char *stores, const st
     list->items[list->count++] = (report_answer){.target = target_of(question, stores, traits)};
 }
 
-/* The store that the page compares one with: the first other one, of the same kind if there is one. */
+/* The store that the page compares one with: the first other one, if possible of its kind. */
 static size_t other_of(const view_server *server, size_t store)
 {
     for (size_t i = 0; i < server->store_count; i++)
@@ -132,7 +132,7 @@ static size_t other_of(const view_server *server, size_t store)
 static void add_pairs(report_list *list, size_t question, const view_server *server,
                       const store_traits *traits)
 {
-    char stores[32];
+    char stores[48];
     for (size_t i = 0; i < server->store_count && server->store_count > 1; i++) {
         snprintf(stores, sizeof stores, "%zu/%zu", i, other_of(server, i));
         add(list, question, stores, &traits[i]);

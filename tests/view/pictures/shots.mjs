@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Pictures of every page for the documents, from the stores of `lode example`, in both themes:
-//   python3 tests/view/run.py --lode build/src/cli/lode --plugins $PWD/build/src/view --work /tmp/packages shots.mjs doc/images [NAME]...
-// Somebody looks at them before they are committed; tests/view/shrink.py makes them a third as large.
+//   python3 tests/view/run.py --lode build/src/cli/lode --plugins $PWD/build/src/view --work /tmp/packages pictures/shots.mjs doc/images [NAME]...
+// Somebody looks at them before they are committed; tests/view/pictures/shrink.py makes them a third as large.
 import { execFileSync } from 'node:child_process';
 import { cpSync, readdirSync, statSync, truncateSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { examples, LODE, open, serve, settle, show } from './browser.mjs';
+import { examples, LODE, open, serve, settle, show } from '../browser.mjs';
 
 const PAGES = [
   ['overview', '?1', []],
