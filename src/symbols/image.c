@@ -194,8 +194,9 @@ static void merge_extents(struct image *image)
         if (one->end > one->start)
             continue;
         const struct segment *segment = segment_at(image, one->start);
-        bool is_followed = i + 1 < count && image->extents[i + 1].start < segment->end;
-        one->end = is_followed ? image->extents[i + 1].start : segment->end;
+        uint64_t end = segment ? segment->end : one->start;
+        bool is_followed = i + 1 < count && image->extents[i + 1].start < end;
+        one->end = is_followed ? image->extents[i + 1].start : end;
     }
 }
 

@@ -192,6 +192,13 @@ static uint32_t bounded(const struct graph *graph, uint32_t compare, int64_t con
     }
 }
 
+/* Whether a comparison before an instruction that changes the index may still bound it. */
+static bool keeps_bound(const struct x86 *x86)
+{
+    bool is_sum = is_plain(x86, 0x8d) && (x86->base == X86_RIP || x86->index != X86_NO_REGISTER);
+    return is_sum || is_plain(x86, 0x83) || is_plain(x86, 0x2b);
+}
+
 /* The number of values of an index before a load; 0: unknown. */
 static uint32_t count_of(struct slice slice, uint8_t index)
 {
@@ -217,9 +224,7 @@ static uint32_t count_of(struct slice slice, uint8_t index)
             index = x86.reg;
         else if (is_load(&x86))
             memory = x86;
-        else if (!is_plain(&x86, 0x83) && !is_plain(&x86, 0x8d) && !is_plain(&x86, 0x2b))
-            return 0;
-        else if (is_plain(&x86, 0x8d) && x86.base != X86_RIP && x86.index == X86_NO_REGISTER)
+        else if (!keeps_bound(&x86))
             return 0;
     }
     return 0;
