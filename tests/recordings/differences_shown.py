@@ -105,6 +105,8 @@ GRAPHS = (
 
 # What `lode check` finds in what uftrace recorded, besides modules without symbols: notes on what is special.
 NO_SYMBOLS = {name: 1 for name in ("exc", "n_exc")}  # of libmcount; else of libstdc++ as well: 2
+# The project's own that were recorded without calls of libraries have symbols of the program only.
+NO_SYMBOLS |= {name: 12 for name in ("args-named", "instrumented", "throws", "workers-calls")}
 FINDINGS = {
     "deep4k": {"depth-wrapped": 1},
     "mt": {"call-open": 1},
