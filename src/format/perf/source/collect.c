@@ -29,7 +29,7 @@ uint32_t lode_perf_trace_event(const struct perf_store *store)
 
 bool lode_perf_is_serial(const struct perf_store *store)
 {
-    bool found = lode_perf_has_stacks(store);
+    bool found = false;
     for (size_t i = 0; i < store->events.count; i++)
         found |= (perf_event_at(store, i)->attr.sample_type & PERF_HAS_READ) != 0;
     return found;

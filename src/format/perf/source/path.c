@@ -141,9 +141,7 @@ static uint64_t word_at(const struct words *words, uint64_t index)
     return words->is_swapped ? __builtin_bswap64(raw) : raw;
 }
 
-/*
- * Of a chain. What follows a cookie for frames that come later, in another record, is no address.
- */
+/* What follows a cookie for frames that come later, in another record, is no address. */
 static struct words words_of(const struct perf_store *store, struct lode_range chain)
 {
     struct words words = {chain.data, chain.size / sizeof(uint64_t),

@@ -34,8 +34,8 @@ static lode_status count_piece(void *context, uint64_t item, lode_error *error)
     return lode_progress_add(&self->progress, piece->end - piece->begin, error);
 }
 
-/* Stacks of this kind of machine are unwound, by the one worker that there is then. */
-static void begin_unwinding(struct perf_source *source)
+/* Stacks of this kind of machine are unwound: each worker has a helper of its own. */
+static lode_status begin_unwinding(struct perf_source *source, lode_error *error)
 {
     const lode_build_options *options = source->base.input->options;
     bool is_own = source->store.is_big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) &&
@@ -45,9 +45,23 @@ static void begin_unwinding(struct perf_source *source)
                                                          .replacements = options->replacements,
                                                          .replacement_count = options->replacement_count,
                                                          .foreign = options->foreign}};
-    lode_perf_unwinder_open(&source->unwinder, &source->replay, &source->asking, source->recorded);
-    if (is_own && options->symbols_program && lode_perf_has_stacks(&source->store))
-        source->workers[0].unwinder = &source->unwinder;
+    if (!is_own || options->symbols_program == NULL || !lode_perf_has_stacks(&source->store))
+        return LODE_OK;
+    source->unwinders = calloc(source->worker_count, sizeof *source->unwinders);
+    LODE_TRY_ALLOC(source->unwinders, error);
+    for (unsigned i = 0; i < source->worker_count; i++) {
+        lode_perf_unwinder_open(&source->unwinders[i], &source->replay, &source->asking, source->recorded);
+        source->workers[i].unwinder = &source->unwinders[i];
+    }
+    return LODE_OK;
+}
+
+static void end_unwinding(struct perf_source *source)
+{
+    for (unsigned i = 0; source->unwinders && i < source->worker_count; i++)
+        lode_perf_unwinder_close(&source->unwinders[i]);
+    free(source->unwinders);
+    source->unwinders = NULL;
 }
 
 /* Each piece becomes sums and a spool of instants. */
@@ -74,9 +88,9 @@ static lode_status read_pieces(struct perf_source *source, int scratch, lode_err
         LODE_TRY(lode_perf_worker_open(&source->workers[i], &source->replay, i, needs_spool ? scratch : -1,
                                        error));
     }
-    begin_unwinding(source);
+    LODE_TRY(begin_unwinding(source, error));
     LODE_TRY(lode_pool_run(threads, &job, error));
-    lode_perf_unwinder_close(&source->unwinder);
+    end_unwinding(source);
     for (unsigned i = 0; i < threads; i++) {
         struct perf_worker *worker = &source->workers[i];
         if (worker->has_spool)
@@ -406,8 +420,8 @@ static void close_workers(struct perf_source *source)
 static void close_all(struct hpcrun_source *base)
 {
     struct perf_source *source = perf_source_of(base);
+    end_unwinding(source);
     close_workers(source);
-    lode_perf_unwinder_close(&source->unwinder);
     free(source->profiles);
     free(source->profile_of);
     free(source->metrics);
@@ -482,7 +496,6 @@ lode_status lode_perf_source_open(struct perf_source **out, const struct lode_fo
     source->base.report = report;
     lode_perf_init(&source->store, report);
     lode_perf_replay_init(&source->replay, &source->store);
-    lode_perf_unwinder_open(&source->unwinder, &source->replay, &source->asking, 0);
     lode_interner_init(&source->whos, sizeof(struct perf_who));
     lode_array_init(&source->costs, sizeof(struct perf_cost), SIZE_MAX);
     lode_map_init(&source->dump_of);

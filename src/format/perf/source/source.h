@@ -38,8 +38,8 @@ struct perf_source {
     bool has_lines;
     struct perf_worker *workers;
     unsigned worker_count;
-    struct hpcrun_asking asking; /* of the unwinder */
-    struct perf_unwinder unwinder;
+    struct hpcrun_asking asking;     /* of the unwinders */
+    struct perf_unwinder *unwinders; /* by worker; NULL: stacks are not unwound */
     struct perf_counts counts;
 
     struct lode_interner whos;  /* struct perf_who, of all workers */
