@@ -24,6 +24,7 @@ holder      Of the costs at a context: the innermost application function above 
             outermost of them. The hot spot is the function that holds most own time.
 gain        allocation: time of masters / (ranks x run time) if they have more than 80 % of it, else of all threads / (threads x run time).
             gpu-runtime: share of the time of threads, less the time of kernels / run time. file-io: share of the time of threads.
+            off-cpu: 1 - time of all threads / run time, which is the least time in which none of them runs.
 """
 
 import bisect
@@ -95,7 +96,8 @@ def paths(db):
 def metric_of(db):
     """The metric of CPU time, and whether it is in seconds."""
     with_total = [m for m in db.metrics if db.sum_id(m, "execution") and db.values(0, db.sum_id(m, "execution")).get(GLOBAL)]
-    for wanted in ("REALTIME (sec)", "CPUTIME (sec)", "trace time (sec)", "cpu-clock (sec)", "cpu-clock:u (sec)", "task-clock (sec)", "task-clock:u (sec)", "cycles", "perf::cpu-clock", "perf::task-clock"):
+    for wanted in ("REALTIME (sec)", "CPUTIME (sec)", "trace time (sec)", "cpu-clock (sec)", "cpu-clock:u (sec)", "task-clock (sec)", "task-clock:u (sec)", "cycles",
+                   "cycles:u", "cycles:P", "cycles:Pu", "perf::cpu-clock", "perf::task-clock"):
         for metric in with_total:
             if metric["name"] == wanted:
                 return metric
@@ -166,12 +168,18 @@ class Facts:
         if not lines:
             return
         if self.metric["name"] != "time (sec)":
-            self.samples = sum(len(line) - 1 for line in lines)
+            self.samples = self._counted() or sum(len(line) - 1 for line in lines)
         first, last = min(line[0][0] for line in lines), max(line[-1][0] for line in lines)
         self.span = (last - first) * 1e-9
         self.cover = sum((line[-1][0] - line[0][0]) * 1e-9 for line in lines) / (len(lines) * self.span) if last > first else None
         if self.metric["name"].endswith("(sec)"):
             self.run_time = max(self.run_time, self.span)
+
+    def _counted(self):
+        """Recordings of perf have a metric of the number of samples; of that, the share of threads that are not left out."""
+        counted = self.total_of(self.metric["name"].removesuffix(" (sec)") + ":samples")
+        threads, others = (math.fsum(t.total for t in group) for group in (self.threads, self.helpers))
+        return round(counted * threads / (threads + others)) if counted else None
 
     def blame(self):
         """
@@ -275,4 +283,5 @@ class Facts:
         return {"allocation": masters / (len(self.ranks) * self.run_time) if every and masters > 0.8 * every
                 else every / (len(self.threads) * self.run_time),
                 "gpu-runtime": max(0.0, math.fsum(t.sum({"gpu"}) for t in self.threads) / total - kernels),
-                "file-io": math.fsum(t.sum({"file"}) for t in self.threads) / total}
+                "file-io": math.fsum(t.sum({"file"}) for t in self.threads) / total,
+                "off-cpu": max(0.0, 1 - math.fsum(t.total for t in [*self.threads, *self.helpers]) / seconds) if seconds else None}

@@ -71,6 +71,19 @@ def calls(*threads, length=10):
     return database(made, ["time (sec)", "calls"])
 
 
+def sampled(*threads, waits=SOLVE + ((LIBC, "pthread_cond_timedwait"),), names=("cpu-clock (sec)", "cpu-clock:samples"), length=10):
+    """A recording of perf: times and numbers of samples; threads do not run in the rest of the time, if that is recorded."""
+    made = []
+    for number, times in enumerate(threads):
+        others = {1: {path: round(time / PERIOD) for path, time in times.items()}}
+        others |= {2: {waits: length - sum(times.values())}} if len(names) > 2 else {}
+        made.append(Thread(times, thread=number, line=(0, length), others=others))
+    return database(made, names)
+
+
+OFF = ("cpu-clock (sec)", "cpu-clock:samples", "off-CPU (sec)")
+
+
 def gpu(*streams, kernels=4.0, count=1000, stalls=None):
     """A thread that computes for 10 s, and kernels of a GPU; `stalls`: share of the samples of its instructions that wait."""
     others = {1: {KERNEL: kernels}, 2: {KERNEL: kernels}, 3: {KERNEL: count}}
@@ -134,6 +147,12 @@ CASES = [
     ("short kernels", gpu(Stream(kernels(0.9)), kernels=4.0, count=500_000), {"gpu-small-kernels", "hot-spot"}, set()),
     ("kernels above the limit", gpu(Stream(kernels(0.9)), kernels=4.0, count=390_000), {"hot-spot"}, set()),
     ("short kernels with little work", gpu(Stream(kernels(0.9)), kernels=0.4, count=50_000), {"hot-spot"}, set()),
+    ("samples of a program that waits", sampled({SOLVE: 2.0}, names=OFF), {"off-cpu", "hot-spot"}, {"sampled"}),
+    ("samples of a program that waits less than the limit", sampled({SOLVE: 8.2}, names=OFF), {"hot-spot"}, {"sampled"}),
+    ("samples of threads that run in turn", sampled({SOLVE: 4.6}, {RUN: 4.6}, names=OFF), {"efficiency", "hot-spot"}, {"sampled"}),
+    ("samples of a program whose waits are not recorded", sampled({SOLVE: 2.0}), {"hot-spot"}, {"sampled"}),
+    ("samples of cycles of the user", sampled({SOLVE: 8.0}, names=("cycles:u", "cycles:u:samples")), {"hot-spot"}, {"sampled"}),
+    ("samples of helpers", sampled({SOLVE: 5.0}, {HELPER: 4.0}), {"hot-spot"}, {"helpers", "sampled"}),
     ("few samples", database([Thread({SOLVE: 0.3, WRITE: 0.1}, line=(0, 0.4))]), set(), {"few-samples"}),
     ("no trace lines, few values", database([Thread({SOLVE: 10.0})]), set(), {"few-samples"}),
     ("code without names", database([Thread({MAIN + ((APP, None),): 10.0}, line=(0, 10))]), set(), {"no-symbols"}),
@@ -287,6 +306,9 @@ def figures_are_those_that_were_planted(tap, lode, folder):
     between = statement("calls, workers that wait between regions", "omp-serial")
     tap.check(between and between["function"] == "solve" and "33.3%" in between["evidence"][0]["text"] and close(between["gain_percent"], 50),
               "workers that wait between regions: a third of the time, for solve", [between])
+    waits = statement("samples of a program that waits", "off-cpu")
+    tap.check(waits and close(waits["gain_percent"], 80) and "at least 78%" in waits["text"] and "solve > pthread_cond_timedwait" in waits["evidence"][0]["text"],
+              "samples of a program that waits: 80 %, in solve", [waits])
     idle = statement("a GPU that waits", "gpu-idle")
     tap.check(idle and close(idle["gain_percent"], 54) and "57%" in idle["text"] and "in solve for 100% of it" in idle["evidence"][1]["text"],
               "a GPU that waits: 5.4 of 9.4 s, meanwhile the CPU is in solve", [idle])

@@ -55,8 +55,9 @@ void lode_diagnose_choose_metric(struct lode_diagnosis *d)
                  {"trace time (sec)", true}, /* of a slice by time */
                  {"cpu-clock (sec)", true},  {"cpu-clock:u (sec)", true},
                  {"task-clock (sec)", true}, {"task-clock:u (sec)", true},
-                 {"cycles", false},          {"perf::cpu-clock", false},
-                 {"perf::task-clock", false}};
+                 {"cycles", false},          {"cycles:u", false},
+                 {"cycles:P", false},        {"cycles:Pu", false}, /* as perf names its default */
+                 {"perf::cpu-clock", false}, {"perf::task-clock", false}};
     for (size_t i = 0; i < sizeof known / sizeof *known && d->run.metric == NULL; i++) {
         d->run.metric = lode_diagnose_metric(d, known[i].name, NULL);
         d->run.is_seconds = d->run.metric && known[i].is_seconds;

@@ -80,8 +80,12 @@ enum need {
     NEED_SECONDS,       /* the run time in seconds */
     NEED_VALUES,        /* the time of each thread by activity */
     NEED_MASTERS,       /* the same of masters */
+    NEED_OFF_CPU,       /* how long threads did not run */
     NEED_COUNT
 };
+
+/* The metric of what threads did not run. */
+#define LODE_DIAGNOSE_OFF_CPU "off-CPU (sec)"
 
 /* What it means to lack one. */
 extern const char *const lode_diagnose_profile_reasons[NEED_COUNT];
@@ -126,7 +130,8 @@ struct profile_facts {
     double covered;   /* mean share of it that a line has */
     struct blame blame;
     struct gpu gpu;
-    bool is_counted; /* the time of all calls: there are no samples */
+    bool is_counted;    /* the time of all calls: there are no samples */
+    bool tells_samples; /* a metric is their number, as in recordings of perf */
 };
 
 /* Looks for what limits the run that a database is of. */
@@ -163,6 +168,9 @@ double lode_diagnose_time_of_threads(const struct lode_diagnosis *d, unsigned ac
 double lode_diagnose_time_of_masters(const struct lode_diagnosis *d, unsigned activities, unsigned places);
 /* The costs of the masters, or NULL after an error. Computed once. */
 lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost **cost, lode_error *error);
+/* Costs of another metric of the masters. lode_cost_free frees them. */
+lode_status lode_diagnose_cost_of_masters(struct lode_diagnosis *d, const lode_metric *metric,
+                                          lode_cost **cost, lode_error *error);
 /* A metric with a total, by name; NULL: none. The total may be asked for. */
 const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const char *name, double *total);
 

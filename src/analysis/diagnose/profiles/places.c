@@ -173,24 +173,29 @@ static lode_status select_masters(struct lode_diagnosis *d, lode_selection **sel
     return status;
 }
 
-lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost **cost, lode_error *error)
+lode_status lode_diagnose_cost_of_masters(struct lode_diagnosis *d, const lode_metric *metric,
+                                          lode_cost **cost, lode_error *error)
 {
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
     lode_selection *selection = NULL;
+    LODE_TRY(select_masters(d, &selection, error));
+    options.metric = metric;
+    options.selection = selection;
+    options.threads = d->options.threads;
+    options.pool = d->options.pool;
+    lode_status status = lode_cost_compute(cost, d->profiles->db, &options, error);
+    lode_selection_free(selection);
+    return status;
+}
+
+lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost **cost, lode_error *error)
+{
     *cost = d->profiles->cost;
     /* Threads that are left out have costs, too: nothing that is said may be theirs. */
     if (d->profiles->rank_count == d->profiles->thread_count && d->run.helpers == 0)
         return LODE_OK;
-    if (d->profiles->master_cost == NULL) {
-        LODE_TRY(select_masters(d, &selection, error));
-        options.metric = d->run.metric;
-        options.selection = selection;
-        options.threads = d->options.threads;
-        options.pool = d->options.pool;
-        lode_status status = lode_cost_compute(&d->profiles->master_cost, d->profiles->db, &options, error);
-        lode_selection_free(selection);
-        LODE_TRY(status);
-    }
+    if (d->profiles->master_cost == NULL)
+        LODE_TRY(lode_diagnose_cost_of_masters(d, d->run.metric, &d->profiles->master_cost, error));
     *cost = d->profiles->master_cost;
     return LODE_OK;
 }

@@ -223,6 +223,21 @@ static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
     return LODE_OK;
 }
 
+/* Samples show where time is, not how often something happens. */
+static lode_status look_at_sampling(struct lode_diagnosis *d, lode_error *error)
+{
+    if (!d->profiles->tells_samples)
+        return LODE_OK;
+    bool has_off = lode_diagnose_metric(d, LODE_DIAGNOSE_OFF_CPU, NULL) != NULL;
+    return lode_diagnose_add_note(
+        d, "sampled", LODE_NOTE_LEFT_OUT, 0,
+        lode_diagnose_say(d,
+                          "Not looked at: what only calls tell, such as locks, many short calls, churn, "
+                          "recursion and slow calls. The recording has samples.%s",
+                          has_off ? "" : " Off-CPU time was not recorded (lode record --off-cpu)."),
+        error);
+}
+
 lode_status lode_diagnose_quality(struct lode_diagnosis *d, lode_error *error)
 {
     LODE_TRY(look_at_damage(d, error));
@@ -237,5 +252,6 @@ lode_status lode_diagnose_quality(struct lode_diagnosis *d, lode_error *error)
     LODE_TRY(look_at_names(d, error));
     LODE_TRY(look_at_processors(d, error));
     LODE_TRY(look_at_preemption(d, error));
+    LODE_TRY(look_at_sampling(d, error));
     return look_at_left_out(d, error);
 }

@@ -27,6 +27,7 @@ const char *const lode_diagnose_profile_reasons[NEED_COUNT] = {
     [NEED_GPU] = "no metric of GPU operations",
     [NEED_VALUES] = "needs the values of each profile: use --deep",
     [NEED_MASTERS] = "needs the values of each profile: use --deep",
+    [NEED_OFF_CPU] = "times on and off processors were not recorded",
     [NEED_STREAMS] = "no trace lines of GPU streams, or too large ones (--deep)",
     [NEED_UNSAMPLED_GPU] = "GPU instructions were sampled, which lets kernels run one after another",
     [NEED_STALLS] = "GPU instructions were not sampled",
@@ -50,6 +51,7 @@ static void find_lacks(struct lode_diagnosis *d)
     d->lacks[NEED_COUNTERS] =
         !lode_diagnose_metric(d, "cycles", NULL) || !lode_diagnose_metric(d, "instructions", NULL);
     d->lacks[NEED_GPU] = !lode_diagnose_metric(d, "GPUOP (sec)", NULL);
+    d->lacks[NEED_OFF_CPU] = !d->run.is_seconds || !lode_diagnose_metric(d, LODE_DIAGNOSE_OFF_CPU, NULL);
     d->lacks[NEED_STREAMS] = !(d->profiles->gpu.span > 0);
     d->lacks[NEED_STALLS] = !lode_diagnose_metric(d, "GINS", NULL);
     d->lacks[NEED_UNSAMPLED_GPU] = !d->lacks[NEED_STALLS] || lode_diagnose_metric(d, "GSAMP:TOT", NULL);

@@ -52,15 +52,22 @@ static lode_status guess_samples(struct lode_diagnosis *d, const unsigned char *
     return LODE_OK;
 }
 
-/* Recordings of perf count samples: trace lines also have times when threads stop and go on. */
+/*
+ * Recordings of perf count the samples of each event: trace lines are of one event, and also have
+ * times when threads stop and go on. Of threads that were left out, the samples are left out.
+ */
 static void take_counted(struct lode_diagnosis *d)
 {
     char name[256];
     const char *metric = lode_metric_name(d->run.metric), *unit = strstr(metric, " (sec)");
-    double samples = 0;
+    double samples = 0, all = 0;
     snprintf(name, sizeof name, "%.*s:samples", unit ? (int)(unit - metric) : (int)strlen(metric), metric);
-    if (lode_diagnose_metric(d, name, &samples) && samples > 0 && samples < 0x1p63)
-        d->run.samples = (uint64_t)samples;
+    if (!lode_diagnose_metric(d, name, &samples) || !(samples > 0) || !(samples < 0x1p63))
+        return;
+    d->profiles->tells_samples = true;
+    if (lode_diagnose_metric(d, metric, &all) && all > d->run.total)
+        samples *= d->run.total / all;
+    d->run.samples = (uint64_t)llround(samples);
 }
 
 lode_status lode_diagnose_time(struct lode_diagnosis *d, lode_error *error)
