@@ -15,11 +15,11 @@ from pathlib import Path
 # By program: what a right first statement has (rule: place), and functions whose mention is a symptom; from the README of the programs.
 TRUTH = {
     "r01_ledger": (r"lock: .*post", r"sign_transaction|post|pthread_mutex|efficiency"),
-    "r02_mailbox": (r"off-cpu: .*wait_reply > .*timedwait", r"wait_reply|ask|cond_"),
+    "r02_mailbox": (r"off-cpu: .*wait_reply > .*timedwait", r"wait_reply|ask|cond_|efficiency"),
     "r03_gametree": (r"omp-calls: ", r"search|GOMP"),
     "r04_thumbnails": (r"one-by-one: ", r"process_album|make_thumbnail|scale_down|pthread_join|efficiency"),
     "r05_heat": (r"barrier: .*sweep", r"sweep|barrier|efficiency"),
-    "r06_dbpool": (r"off-cpu: .*acquire_connection", r"acquire_connection|run_query|sem_|handler|serve"),
+    "r06_dbpool": (r"off-cpu: .*acquire_connection", r"acquire_connection|run_query|sem_|handler|serve|efficiency"),
     "r07_dispatch": (r"herd: ", r"worker_main|dispatch_job|efficiency"),
     "r08_correlate": (r"imbalance: .*correlate", r"correlate|efficiency|omp-imbalance"),
     "r09_terrain": (r"omp-serial: .*raise", r"raise_|efficiency"),
@@ -28,7 +28,7 @@ TRUTH = {
     "r12_journal": (r"(off-cpu|file-io): .*(commit_journal|append_order) > .*sync", r"commit_journal|append_order|sync"),
     "r13_lineproto": (r"small-io: .*read_line", r"read_line|read"),
     "r14_kvclient": (r"chatty: ", r"receive_all|put_value|recv"),
-    "r15_jobwatch": (r"off-cpu: .*await_job > .*sleep", r"await_job|sleep"),
+    "r15_jobwatch": (r"off-cpu: .*await_job > .*sleep", r"await_job|sleep|efficiency"),
     "r16_manifest": (r"processes: ", r"base_name|fgets|pclose|popen|read"),
     "r17_frames": (r"(allocation|large-blocks|mapping): ", r"fill_rows|create_surface|render"),
     "r18_sceneload": (r"rising: ", r"parse_item|sscanf|load_scene"),
