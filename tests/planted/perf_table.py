@@ -19,7 +19,7 @@ TRUTH = {
     "r03_gametree": (r"omp-calls: ", r"search|GOMP"),
     "r04_thumbnails": (r"one-by-one: ", r"process_album|make_thumbnail|scale_down|pthread_join|efficiency"),
     "r05_heat": (r"barrier: .*sweep", r"sweep|barrier|efficiency"),
-    "r06_dbpool": (r"off-cpu: .*acquire_connection", r"acquire_connection|run_query|sem_|handler|serve|efficiency"),
+    "r06_dbpool": (r"off-cpu: .*acquire_connection", r"acquire_connection|run_query|sem_|efficiency"),
     "r07_dispatch": (r"herd: ", r"worker_main|dispatch_job|efficiency"),
     "r08_correlate": (r"imbalance: .*correlate", r"correlate|efficiency|omp-imbalance"),
     "r09_terrain": (r"omp-serial: .*raise", r"raise_|efficiency"),

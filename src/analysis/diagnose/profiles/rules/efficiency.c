@@ -14,7 +14,9 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     double kept = lode_diagnose_time_of_threads(d, ALL, JOINS | READY) / whole;
     if (e->useful_high + kept >= ACCEPTABLE)
         return LODE_OK;
-    struct draft draft = {.statement = {.id = "efficiency", .confidence = LODE_LIKELY, .is_bound = 1}};
+    /* Samples do not tell threads that were pre-empted from those that wait. */
+    lode_confidence confidence = d->profiles->tells_samples ? LODE_POSSIBLE : LODE_LIKELY;
+    struct draft draft = {.statement = {.id = "efficiency", .confidence = confidence, .is_bound = 1}};
     lode_diagnose_set_gain(d, &draft, 1 - e->parallel - kept);
     lode_diagnose_set_text(d, &draft, "%u threads do useful work in %.0f%% of the run time.", d->run.threads,
                            100 * e->parallel);

@@ -75,6 +75,7 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
                            is_short ? "" : " > ", is_short ? "" : entry, 100 * path.share);
         LODE_SET_COMMAND(&draft, "tree", "--metric", LODE_DIAGNOSE_OFF_CPU, "--callers", entry);
     }
+    LODE_ADD_EXPLAINS(&draft, "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
