@@ -57,15 +57,17 @@ static void find_frames(struct structure *structure, const struct answers *answe
 {
     for (uint32_t i = 0; i < answers->count; i++) {
         uint32_t number = structure_loop(structure, answers->offsets[i]);
-        struct found_loop *loop = number == NO_INDEX ? NULL : &structure->loops[number];
-        if (loop)
-            join(answers, &loop->frame, &loop->has_frame, frame_of(answers, answers->found[i].scope));
+        if (number == NO_INDEX)
+            continue;
+        struct found_loop *loop = &structure->loops[number];
+        join(answers, &loop->frame, &loop->has_frame, frame_of(answers, answers->found[i].scope));
     }
     for (size_t i = structure->loop_count; i-- > 0;) {
         const struct found_loop *loop = &structure->loops[i];
-        struct found_loop *outer = loop->parent == NO_INDEX ? NULL : &structure->loops[loop->parent];
-        if (outer && loop->has_frame)
-            join(answers, &outer->frame, &outer->has_frame, loop->frame);
+        if (loop->parent == NO_INDEX || !loop->has_frame)
+            continue;
+        struct found_loop *outer = &structure->loops[loop->parent];
+        join(answers, &outer->frame, &outer->has_frame, loop->frame);
     }
 }
 
