@@ -83,7 +83,7 @@ static bool take_signed(struct bytes *bytes, unsigned size, int64_t *out)
         return false;
     bytes->used += size;
     if (size == 1)
-        *out = (int8_t)*at;
+        *out = *at < 0x80 ? *at : *at - 0x100;
     else if (size == 4)
         *out =
             (int32_t)((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24);

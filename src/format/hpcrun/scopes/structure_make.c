@@ -94,6 +94,7 @@ static lode_status make_all(struct making *self, const char *const *binaries, si
     for (size_t i = 0; i < count && status == LODE_OK; i++)
         status = make_one(self, binaries[i]);
     lode_report_close(&report);
+    self->asking.report = NULL;
     return status;
 }
 
@@ -113,6 +114,7 @@ static lode_status write_file(struct making *self, const char *const *binaries, 
     lode_hpcstruct_begin(&writer);
     status = make_all(self, binaries, count);
     lode_hpcstruct_end(&writer);
+    self->writer = NULL;
     if (status == LODE_OK)
         status = writer.status;
     if (status == LODE_OK)
