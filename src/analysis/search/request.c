@@ -42,15 +42,20 @@ lode_status lode_request_begin(struct lode_request *request, const lode_recordin
     return add_part(request, track, error);
 }
 
-/* Tracks are few, and those with the callers most often the first. */
+/* Tracks come by number. */
 static uint32_t find_call(const struct lode_request *request, uint32_t track, uint64_t before)
 {
-    for (size_t i = 0; i < request->parts.count; i++) {
-        const struct lode_request_part *part = LODE_ARRAY_AT(&request->parts, struct lode_request_part, i);
-        if (part->track == track && before < lode_request_count(request) - part->first)
-            return part->first + (uint32_t)before;
+    const struct lode_request_part *parts = request->parts.items;
+    size_t low = 0, high = request->parts.count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (parts[middle].track <= track)
+            low = middle;
+        else
+            high = middle;
     }
-    return LODE_NO_CALL;
+    bool is_there = parts[low].track == track && before < lode_request_count(request) - parts[low].first;
+    return is_there ? parts[low].first + (uint32_t)before : LODE_NO_CALL;
 }
 
 lode_status lode_request_side(struct lode_request *request, uint32_t track, lode_error *error)

@@ -107,22 +107,31 @@ static lode_status read_callers(const lode_recording *recording, uint32_t track,
     return status;
 }
 
-/* Spans of a track are in the order in which they begin. */
+/*
+ * Spans of a track are in the order in which they begin; tracks of a request follow each other, and
+ * so do their spans.
+ */
 static bool find_caller(const lode_recording *recording, uint32_t track, uint32_t *caller_track,
                         uint64_t *calls_before)
 {
     const struct otlp_recording *rec = otlp_of(recording);
     const struct otlp_track *tracks = rec->tracks.items;
-    uint32_t parent = rec->spans[tracks[track].first].parent;
-    uint32_t main = rec->base.mains[track], count = (uint32_t)rec->tracks.count;
-    for (uint32_t i = main; parent != OTLP_NO_SPAN && i < count && rec->base.mains[i] == main; i++) {
-        if (parent < tracks[i].first || parent - tracks[i].first >= tracks[i].count)
-            continue;
-        *caller_track = i;
-        *calls_before = parent - tracks[i].first;
-        return true;
+    uint32_t parent = rec->spans[tracks[track].first].parent, main = rec->base.mains[track];
+    uint32_t low = main, high = (uint32_t)rec->tracks.count;
+    if (parent == OTLP_NO_SPAN)
+        return false;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (rec->base.mains[middle] == main && tracks[middle].first <= parent)
+            low = middle;
+        else
+            high = middle;
     }
-    return false;
+    if (parent < tracks[low].first || parent - tracks[low].first >= tracks[low].count)
+        return false;
+    *caller_track = low;
+    *calls_before = parent - tracks[low].first;
+    return true;
 }
 
 static const struct lode_recording_ops ops = {
