@@ -129,8 +129,9 @@ def check_map(tap, lode, what, words, function, scratch):
     samples = scripted(path)
     wrong = modules(lode, path, samples)
     made = {symbol for _, _, _, frames in samples for symbol, module in frames if module.startswith("/tmp/perf-")}
-    rows = {row["function"] for row in ask(lode, "top", "--json", "--limit", 0, path)["rows"] if row["module"] == "//anon"}
-    is_named = any(function in name for name in made) and any(function in name for name in rows)
+    rows = {row["function"] for row in ask(lode, "top", "--json", "--limit", 0, "--by", "symbol", path)["rows"] if row["module"] == "//anon"}
+    # An interpreter without frame pointers has its own code in few samples, if any.
+    is_named = any(function in name for name in rows) or not any(function in name for name in made)
     tap.check(not wrong and is_named, f"{what}: costs of modules are those of perf script, and {function} has its name", [*wrong[:8], sorted(rows)[:8]])
     for number in {module for _, _, _, frames in samples for _, module in frames if module.startswith("/tmp/perf-")}:
         Path(number).unlink(missing_ok=True)
@@ -157,7 +158,7 @@ def check_maps(tap, lode, scratch):
     check_map(tap, lode, "Node", ["node", "--perf-basic-prof", programs / "work.js"], "innerWork", scratch)
     path = scratch / "dump.data"
     run("perf", "record", "-q", "-k", "mono", "-g", "-F", "999", "-e", "cpu-clock:u", "-o", path, "--", "node", "--perf-prof", programs / "work.js", cwd=scratch)
-    rows = ask(lode, "top", "--json", "--limit", 0, path)["rows"]
+    rows = [row for row in ask(lode, "top", "--json", "--limit", 0, "--by", "symbol", path)["rows"] if row["module"]]
     named = [row for row in rows if row["module"].endswith(".dump") and "innerWork" in (row["function"] or "")]
     share = sum(row["exclusive"] for row in named) / (sum(row["exclusive"] for row in rows) or 1)
     others = [row["function"] for row in rows if row["module"].endswith(".dump") and row["function"].startswith("[")]
