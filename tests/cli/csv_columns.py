@@ -58,10 +58,12 @@ def header_lines_are_as_documented(program):
         program.check(not bad, f"lode {' '.join(words)}: names of columns are in snake case", bad)
 
 
-def fields_of(row, words):
+def fields_of(rows, words):
     """Values by key are an object; in CSV each has a column, or one that is alone the column "value"."""
+    row = rows[0]
     if "--columns" in words:
-        return [field for field in row if field != "attributes"] + [f"attribute.{key}" for key in row["attributes"]]
+        keys = {key for one in rows for key in one["attributes"]}
+        return [field for field in row if field != "attributes"] + [f"attribute.{key}" for key in keys]
     if not isinstance(row.get("values"), dict):
         return list(row)
     return [field for field in row if field != "values"] + [f"value.{key}" for key in row["values"] if "value" not in row]
@@ -76,7 +78,7 @@ def columns_are_fields_of_json(program):
         plain = words[:words.index("--table")] if name else words
         answer = cli.parse_json(run(program, plain, "--json").out)
         table = answer[name] if name else next(answer[key] for key in ("rows", "activities", "metrics", "tasks", "findings", "rules") if key in answer)
-        fields = fields_of(table if isinstance(table, dict) else table[0], words) if table else columns
+        fields = fields_of([table] if isinstance(table, dict) else table, words) if table else columns
         program.check(set(columns) - STRUCTURES <= set(fields), f"lode {' '.join(words)}: columns are fields of JSON", [columns, fields])
         program.check(set(fields) - STRUCTURES - {"arguments"} <= set(columns), f"lode {' '.join(words)}: fields of JSON are columns",
                       sorted(set(fields) - set(columns)))

@@ -138,7 +138,7 @@ lode_status lode_structure_write(const char *const *binaries, size_t count,
                           .error = error};
     *result = (lode_structure_result){0};
     if (options->symbols_program == NULL)
-        return lode_fail(error, LODE_ERR_UNSUPPORTED, "", LODE_NO_OFFSET,
-                         "this build has no lode-symbols, which reads binaries");
+        return lode_fail(error, LODE_ERR_UNSUPPORTED, "lode-symbols", LODE_NO_OFFSET,
+                         "not found; it reads binaries");
     return options->target ? write_file(&self, binaries, count) : make_all(&self, binaries, count);
 }
