@@ -112,7 +112,7 @@ static lode_status gather(struct run *run, lode_error *error)
     size_t count = 0;
     for (unsigned i = 0; i < run->count; i++)
         count += run->workers[i].items.count;
-    run->items = malloc((count + 1) * sizeof *run->items);
+    run->items = calloc(count + 1, sizeof *run->items);
     LODE_TRY_ALLOC(run->items, error);
     for (unsigned i = 0; i < run->count; i++) {
         const struct worker *worker = &run->workers[i];

@@ -223,33 +223,35 @@ static lode_status print_rows(const invocation *call, rec_session *s, const lode
 }
 
 /* Rows with the attributes of --columns only. EXIT_DONE, or EXIT_TROUBLE after a message. */
-static int print_columns(const invocation *call, rec_session *s, lode_search_options *settings)
+static int print_columns(const invocation *call, rec_session *s, const lode_search_options *settings)
 {
     const search_options *options = call->options;
+    lode_search_options asked = *settings;
     search_keys keys;
     lode_error error = {0};
     int status = search_parse_keys(&keys, &options->columns, "columns");
-    settings->keys = keys.names;
-    settings->key_count = keys.count;
-    settings->any_call = 1;
-    if (status == EXIT_DONE && print_rows(call, s, settings, &error) != LODE_OK)
+    asked.keys = keys.names;
+    asked.key_count = keys.count;
+    asked.any_call = 1;
+    if (status == EXIT_DONE && print_rows(call, s, &asked, &error) != LODE_OK)
         status = rec_error(s, &error);
     search_free_keys(&keys);
     return status;
 }
 
 /* EXIT_DONE, or EXIT_TROUBLE after a message. */
-static int print_groups(const invocation *call, rec_session *s, lode_search_options *settings)
+static int print_groups(const invocation *call, rec_session *s, const lode_search_options *settings)
 {
     const search_options *options = call->options;
+    lode_search_options asked = *settings;
     search_keys keys;
     lode_search *search = NULL;
     lode_error error = {0};
     int status = search_parse_keys(&keys, &options->by, "by");
-    settings->limit = 0;
-    settings->keys = keys.names;
-    settings->key_count = keys.count;
-    if (status == EXIT_DONE && lode_search_run(&search, s->recording, settings, &error) != LODE_OK)
+    asked.limit = 0;
+    asked.keys = keys.names;
+    asked.key_count = keys.count;
+    if (status == EXIT_DONE && lode_search_run(&search, s->recording, &asked, &error) != LODE_OK)
         status = rec_error(s, &error);
     progress_clear(&s->progress);
     if (status == EXIT_DONE)

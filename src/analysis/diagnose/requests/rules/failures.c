@@ -192,10 +192,9 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     lode_status status = LODE_OK;
     for (size_t i = 0; i < count && said < SHOWN && status == LODE_OK; i++) {
         const struct feature *all = all_calls(d->requests->services, found[i].key->function);
-        double calls = all ? (double)all->calls : 0;
-        if (calls < REQUESTS_MIN || found[i].sum->calls < FAILURES_MIN ||
+        if (all == NULL || all->calls < REQUESTS_MIN || found[i].sum->calls < FAILURES_MIN ||
             (has_retries && is_made_good(&found[i])) ||
-            lode_diagnose_count_share((double)found[i].sum->calls, calls).low <= RATE_MIN)
+            lode_diagnose_count_share((double)found[i].sum->calls, (double)all->calls).low <= RATE_MIN)
             continue;
         status = say(d, &found[i], all, error);
         said++;
