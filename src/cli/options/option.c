@@ -210,7 +210,8 @@ static double unit_of_time(const char *text)
     static const struct {
         const char *name;
         double nanoseconds;
-    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
+    } units[] = {{"", 1e9}, {"s", 1e9},  {"ms", 1e6},   {"us", 1e3},
+                 {"ns", 1}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strcmp(text, units[i].name) == 0)
             return units[i].nanoseconds;

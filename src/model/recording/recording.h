@@ -67,7 +67,7 @@ struct lode_recording_quality {
 struct lode_recording {
     const struct lode_recording_ops *ops;
     const char *format;
-    const char *target; /* that writes it; NULL: the one whose name the format begins with */
+    const char *target;       /* that writes it; NULL: the one whose name the format begins with */
     struct lode_watch *watch; /* of its files; NULL if in memory */
     struct lode_arena arena;  /* of all arrays below */
     int64_t utc_offset;       /* nanoseconds */

@@ -23,18 +23,12 @@ enum {
 };
 
 static const out_column number_columns[NUMBER_COLUMNS] = {
-    {"begin_ns", "", OUT_MOMENT, OUT_DATA_ONLY},
-    {"time", "", OUT_STRING, OUT_DATA_ONLY},
-    {"date", "", OUT_STRING, OUT_DATA_ONLY},
-    {"when", "When (UTC)", OUT_STRING, OUT_TEXT_ONLY},
-    {"count", "Requests", OUT_INTEGER, OUT_ALWAYS},
-    {"per_second", "1/s", OUT_REAL, OUT_ALWAYS},
-    {"failures", "Failures", OUT_INTEGER, OUT_ALWAYS},
-    {"failed_percent", "%", OUT_PERCENT, OUT_ALWAYS},
-    {"p50_ns", "p50", OUT_TIME, OUT_ALWAYS},
-    {"p95_ns", "p95", OUT_TIME, OUT_ALWAYS},
-    {"p99_ns", "p99", OUT_TIME, OUT_ALWAYS},
-    {"max_ns", "Max", OUT_TIME, OUT_ALWAYS},
+    {"begin_ns", "", OUT_MOMENT, OUT_DATA_ONLY},       {"time", "", OUT_STRING, OUT_DATA_ONLY},
+    {"date", "", OUT_STRING, OUT_DATA_ONLY},           {"when", "When (UTC)", OUT_STRING, OUT_TEXT_ONLY},
+    {"count", "Requests", OUT_INTEGER, OUT_ALWAYS},    {"per_second", "1/s", OUT_REAL, OUT_ALWAYS},
+    {"failures", "Failures", OUT_INTEGER, OUT_ALWAYS}, {"failed_percent", "%", OUT_PERCENT, OUT_ALWAYS},
+    {"p50_ns", "p50", OUT_TIME, OUT_ALWAYS},           {"p95_ns", "p95", OUT_TIME, OUT_ALWAYS},
+    {"p99_ns", "p99", OUT_TIME, OUT_ALWAYS},           {"max_ns", "Max", OUT_TIME, OUT_ALWAYS},
 };
 
 typedef struct rates_printer {
