@@ -64,7 +64,8 @@ def themes(text):
 def main():
     with open(sys.argv[1], encoding='utf-8') as file:
         all_themes = themes(file.read())
-    check('there are a light theme and two ways to a dark one', len(all_themes) == 3 and all_themes[1][1] == all_themes[2][1])
+    check('there are a light theme, two ways to a dark one, and light paper',
+          len(all_themes) == 4 and all_themes[1][1] == all_themes[2][1] and all_themes[3][1] == all_themes[0][1])
     kinds = [colour for name, colour in all_themes[0][1].items() if name.startswith('kind-')]
     check('there are eight kinds of functions', len(kinds) == 8)
     for vision in MACHADO:

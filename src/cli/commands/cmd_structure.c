@@ -97,7 +97,7 @@ static int run_structure(const invocation *call)
 }
 
 static const option_spec structure_own[] = {
-    {"output", 'o', OPTION_TEXT, "FILE", NULL, offsetof(structure_options, target)},
+    {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(structure_options, target)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(structure_options, force)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {"debug-max-size", 0, OPTION_SIZE, "SIZE", NULL, offsetof(structure_options, debug_size_most)},
