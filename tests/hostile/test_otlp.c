@@ -210,8 +210,8 @@ static void what_unpacks_to_very_much_is_not_read(void **state)
     bool has_zstd = rules.count != 1 || strcmp(rules.names[0], "otlp-zstd") != 0;
     assert_only(&rules, has_zstd ? "otlp-ratio" : "otlp-zstd");
     assert_int_equal(result.tracks, has_zstd);
-    print_message("%s\n", has_zstd ? "not tested: otlp-zstd, since this build knows zstd"
-                                   : "not tested: otlp-ratio, since this build does not know zstd");
+    print_message("# %s\n", has_zstd ? "not tested: otlp-zstd, since this build knows zstd"
+                                     : "not tested: otlp-ratio, since this build does not know zstd");
 }
 
 /* ---- concurrent calls ---- */
