@@ -348,6 +348,8 @@ await test('back and forward undo and redo', async () => {
 await test('a broken link is no end: what is unknown is dropped with a notice', async () => {
   messages.length = 0;
   await show(page, server, '?v=nothing&zz=1&s=99&c=xyz&1');
+  assert.match(await page.textContent('.notice'), /no page "nothing"/);
+  await show(page, server, '?v=top&zz=1&s=99&c=xyz&1');
   assert.match(await page.textContent('.notice'), /zz/);
   assert.ok(await page.$('main#view'));
   await show(page, server, '?v=top&p=nonsense%3D&1');
