@@ -29,6 +29,13 @@ function checkText(text, value, isNanoseconds) {
   assert.ok(Math.abs(Number(digits) * scale - exact) <= error, `"${text}" is not ${value}`);
 }
 
+/** That a text is the ratio of two costs as the program prints it: "gone", "new", "x12", "+3.1%". */
+function checkRatio(text, value) {
+  if (value > 1e6 || value <= 0) assert.equal(text, value <= 0 ? 'gone' : 'new');
+  else if (value >= 10) checkText(text.replace(/^x/, ''), value);
+  else checkText(text, (value - 1) * 100);
+}
+
 /** The cells of all rows: exact values and what is to be read. Only rows on the screen are in the document, so it grows. */
 async function cells(page) {
   const count = await page.$$eval('main .grid', (grids) => Math.max(0, ...grids.map((grid) => Number(grid.getAttribute('aria-rowcount')))));
@@ -76,7 +83,8 @@ function compare(rows, answer) {
         continue;
       }
       assert.equal(row[column].value, String(value), `${column} of ${wanted.name}`);
-      checkText(row[column].text, value, key.endsWith('_ns') || answer.metrics?.[0]?.unit === 'ns');
+      if (key === 'ratio') checkRatio(row[column].text, value);
+      else checkText(row[column].text, value, key.endsWith('_ns') || answer.metrics?.[0]?.unit === 'ns');
       count++;
     }
   });
