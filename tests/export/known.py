@@ -12,7 +12,9 @@ import timeline_reference as reference
 import corpora
 import corpus_files
 import db_model
+import db_nasty
 import db_reference
+import db_write
 import made
 
 try:
@@ -84,3 +86,25 @@ def facts():
     if not corpora.is_own():
         return LARGER
     return _own() if expected is not None else None
+
+
+def deep_database(folder, levels):
+    """One call path: each function costs 1 cycle. The trace goes to its end, halfway back, and to its end again."""
+    maker = db_nasty.Maker(1)
+    at, function = maker.entry(), maker.function("f")
+    for _ in range(levels):
+        at = maker.add(at, "function", "call", function)
+    for number, context in enumerate(maker.contexts, 1):
+        context["id"] = number
+    values = {str(n + 2): {"0": 1.0, "1": 1.0, "2": float(levels - n)} for n in range(levels)}
+    values["0"] = values["1"] = {"2": float(levels)}
+    ids = [{"kind": 2, "flags": 0, "logical": 0, "physical": 0}]
+    samples = [[1000, levels + 1], [2000, levels // 2], [3000, levels + 1], [4000, 0]]
+    db_write.write(folder, {
+        "meta": {"title": "deep", "description": "", "id_names": db_nasty.KINDS, "modules": maker.modules, "files": maker.files,
+                 "scopes": [{"name": n, "type": t, "propagation_index": p} for n, t, p in db_nasty.SCOPES],
+                 "metrics": [db_nasty._metric(0, "cycles")], "functions": maker.functions, "entry_points": maker.entries},
+        "profiles": [{"index": 0, "summary": True, "flags": 1, "ids": [], "values": values},
+                     {"index": 1, "summary": False, "flags": 0, "ids": ids, "values": values}],
+        "context_block_count": levels + 2,
+        "traces": {"min_time_ns": 1000, "max_time_ns": 4000, "lines": [{"profile": 1, "samples": samples}]}})

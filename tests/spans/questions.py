@@ -231,7 +231,7 @@ def check_csv(run, ask, path):
 
 
 # Texts that are not understood, and what is said of them.
-MISTAKES = {"": "a condition is wanted at character 1", "{failed": "a condition is wanted at character 8", "failed below": "a condition is wanted at character 13",
-            "service": "is wanted at character 8", "duration>=5": "a time such as 100ms is wanted", "duration=5ms": "duration takes <", "name='a": "a quote that ends",
-            "{failed} {failed}": "'below', 'directly below' or the end", "failed directly": "'below', 'directly below' or the end", "a=": "a value is wanted", "{failed} directly": "'below', 'directly below' or the end",
+MISTAKES = {"": "expected a condition at character 1", "{failed": "expected a condition at character 8", "failed below": "expected a condition at character 13",
+            "service": ">= at character 8", "duration>=5": "expected a time such as 100ms", "duration=5ms": "duration takes <", "name='a": "expected a closing quote",
+            "{failed} {failed}": "'below', 'directly below' or the end", "failed directly": "'below', 'directly below' or the end", "a=": "expected a value", "{failed} directly": "'below', 'directly below' or the end",
             " ".join(["failed"] * 65): "64 conditions at most", " below ".join(["{}"] * 65): "64 terms at most"}

@@ -144,6 +144,9 @@ def check_questions(tap, lode):
     for text, said in questions.MISTAKES.items():
         done = subprocess.run([lode, "search", "--where", text, small], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
         tap.check(done.returncode == 2 and said in done.stderr.decode(), f"--where {text[:30]}: {said}", [done.stderr.decode()])
+    for words in (["--over", "1m", "--by", "nokey"], ["--over", "1m", "--by", "nokey", "--calls"], ["--by", "nokey"]):
+        done = subprocess.run([lode, "search", *words, small], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        tap.check(done.returncode == 2 and "'nokey'; there are " in done.stderr.decode(), f"{' '.join(words)}: the keys that are there", [done.stderr.decode()])
 
 
 def main():

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import agreement
 import built
@@ -338,6 +339,16 @@ def contexts(lode, database):
     return found
 
 
+def check_names(tap, lode, folder):
+    """Names of functions are UTF-8, in a document that another parser reads."""
+    source, library, target = folder / "names.c", folder / "libnames.so", folder / "names.hpcstruct"
+    source.write_text("int gr\u00f6\u00dfe(int n) { return n + 1; }\n", encoding="utf-8")
+    run("gcc", "-g", "-O1", "-shared", "-fPIC", source, "-o", library)
+    done = run(lode, "structure", library, "-o", target)
+    names = {node.get("n") for node in ElementTree.parse(target).iter("P")} if done.returncode == 0 else done.stderr
+    tap.check("gr\u00f6\u00dfe" in names, "a structure file has names beyond ASCII", [names])
+
+
 def check_written(tap, lode, folder, binary):
     """The structure file of a binary gives the database that the binary gives, and hpcprof's model agrees."""
     target = folder / "written.hpcstruct"
@@ -382,6 +393,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         check_written(tap, options.lode, folder, check_compilers(tap, options.helper, folder))
+        check_names(tap, options.lode, folder)
         check_cold(tap, options.helper, folder)
         check_oracles(tap, options.helper, folder)
         check_built(tap, options.lode, folder)

@@ -42,6 +42,7 @@ void lode_pass_close(struct lode_pass *pass);
  * LODE_WORKER_ALIGN bytes, so that workers do not share cache lines.
  */
 #define LODE_WORKER_ALIGN 128
+void *lode_workers_new(unsigned count, size_t size);
 void *lode_pass_workers(const struct lode_pass *pass, size_t size);
 
 __extension__ typedef unsigned __int128 lode_square;

@@ -89,10 +89,15 @@ void lode_pass_close(struct lode_pass *pass)
     pass->rows = NULL;
 }
 
+void *lode_workers_new(unsigned count, size_t size)
+{
+    void *workers = aligned_alloc(LODE_WORKER_ALIGN, count * size);
+    return workers ? memset(workers, 0, count * size) : NULL;
+}
+
 void *lode_pass_workers(const struct lode_pass *pass, size_t size)
 {
-    void *workers = aligned_alloc(LODE_WORKER_ALIGN, pass->threads * size);
-    return workers ? memset(workers, 0, pass->threads * size) : NULL;
+    return lode_workers_new(pass->threads, size);
 }
 
 /* ---- findings ---- */

@@ -22,10 +22,8 @@ struct run {
 static lode_status open_walks(void *user, unsigned workers, lode_error *error)
 {
     struct run *run = user;
-    size_t size = workers * sizeof *run->walks;
-    run->walks = aligned_alloc(LODE_WORKER_ALIGN, size);
+    run->walks = lode_workers_new(workers, sizeof *run->walks);
     LODE_TRY_ALLOC(run->walks, error);
-    memset(run->walks, 0, size);
     run->workers = workers;
     return LODE_OK;
 }

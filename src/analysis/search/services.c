@@ -77,10 +77,8 @@ static lode_status take(void *user, unsigned index, struct lode_request *request
 static lode_status open_workers(void *user, unsigned count, lode_error *error)
 {
     struct run *run = user;
-    size_t size = count * sizeof *run->workers;
-    run->workers = aligned_alloc(LODE_WORKER_ALIGN, size);
+    run->workers = lode_workers_new(count, sizeof *run->workers);
     LODE_TRY_ALLOC(run->workers, error);
-    memset(run->workers, 0, size);
     run->count = count;
     for (unsigned i = 0; i < count; i++) {
         struct worker *worker = &run->workers[i];

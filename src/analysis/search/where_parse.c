@@ -81,9 +81,9 @@ static lode_status take_value(struct parser *parser, const char **value)
     const char *begin = parser->at + is_quoted;
     size_t length = is_quoted ? strcspn(begin, quote == '"' ? "\"" : "'") : strcspn(begin, SEPARATORS "{}");
     if (is_quoted && begin[length] != quote)
-        return fail(parser, "a quote that ends is wanted");
+        return fail(parser, "expected a closing quote");
     if (!is_quoted && length == 0)
-        return fail(parser, "a value is wanted");
+        return fail(parser, "expected a value");
     *value = copy(parser, begin, length);
     LODE_TRY_ALLOC(*value, parser->error);
     parser->at = begin + length + is_quoted;
@@ -104,7 +104,7 @@ static lode_status read_duration(const struct parser *parser, const char *value,
         *nanoseconds = number * units[i].factor;
         return LODE_OK;
     }
-    return fail(parser, "a time such as 100ms is wanted before what follows");
+    return fail(parser, "expected a time such as 100ms before");
 }
 
 static enum lode_where_subject subject_of(const char *key)
@@ -127,7 +127,7 @@ static lode_status take_comparison(struct parser *parser, struct lode_where_cond
     size_t length = strcspn(parser->at, WORD_ENDS);
     lode_search_attribute attribute = {.key = copy(parser, parser->at, length)};
     if (length == 0 || strcmp(parser->at, ".") == 0)
-        return fail(parser, "a condition is wanted");
+        return fail(parser, "expected a condition");
     LODE_TRY_ALLOC(attribute.key, parser->error);
     parser->at += length;
     condition->subject = subject_of(attribute.key);
@@ -136,7 +136,7 @@ static lode_status take_comparison(struct parser *parser, struct lode_where_cond
     if (has_value)
         LODE_TRY(take_value(parser, &attribute.value));
     else if (condition->subject != LODE_WHERE_ATTRIBUTE)
-        return fail(parser, "=, !=, ~, <, <=, > or >= is wanted");
+        return fail(parser, "expected =, !=, ~, <, <=, > or >=");
     if (condition->subject == LODE_WHERE_DURATION) {
         if (attribute.is_part < LODE_ATTRIBUTE_BELOW)
             return fail(parser, "duration takes <, <=, > or >=, before what follows");
@@ -191,7 +191,7 @@ static lode_status take_term(struct parser *parser, struct lode_where_term *term
         skip(parser);
     }
     if (term->conditions == 0 && !has_brace)
-        return fail(parser, "a condition is wanted");
+        return fail(parser, "expected a condition");
     parser->at += has_brace;
     return LODE_OK;
 }
@@ -209,7 +209,7 @@ static lode_status take_text(struct parser *parser)
         has_more = term->has_below = takes(parser, "below");
         skip(parser);
         if (!has_more && (term->directly || *parser->at))
-            return fail(parser, "'below', 'directly below' or the end is wanted");
+            return fail(parser, "expected 'below', 'directly below' or the end");
     }
     return LODE_OK;
 }

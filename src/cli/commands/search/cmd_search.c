@@ -255,7 +255,7 @@ static int print_groups(const invocation *call, rec_session *s, const lode_searc
         status = rec_error(s, &error);
     progress_clear(&s->progress);
     if (status == EXIT_DONE)
-        status = search_check_keys(s, search, &keys);
+        status = search_check_keys(s, search, search_has_key, &keys);
     if (status == EXIT_DONE)
         search_groups(call->out, s, search, &keys, options->shared.limit);
     lode_search_free(search);
@@ -283,6 +283,33 @@ static int print_map(const invocation *call, rec_session *s, const lode_search_o
     return status;
 }
 
+static int rates_have_key(const void *found, const search_keys *keys, size_t key)
+{
+    (void)keys;
+    for (size_t i = 0; i < lode_rates_count(found); i++)
+        if (lode_rates_at(found, i)->values[key])
+            return 1;
+    return 0;
+}
+
+/* A key that nothing of what was found has may be one of other requests. The same status. */
+static int check_rate_keys(rec_session *s, const lode_rates *rates, const lode_rates_options *asked,
+                           const search_keys *keys)
+{
+    lode_rates *all = NULL;
+    lode_error error = {0};
+    size_t known = 0;
+    while (known < keys->count && rates_have_key(rates, keys, known))
+        known++;
+    if (known == keys->count)
+        return EXIT_DONE;
+    int status = lode_rates_compute(&all, s->recording, NULL, asked, &error) == LODE_OK
+                     ? search_check_keys(s, all, rates_have_key, keys)
+                     : rec_error(s, &error);
+    lode_rates_free(all);
+    return status;
+}
+
 /* The same. */
 static int print_rates(const invocation *call, rec_session *s, const lode_search_options *settings)
 {
@@ -299,6 +326,8 @@ static int print_rates(const invocation *call, rec_session *s, const lode_search
     if (status == EXIT_DONE && lode_rates_compute(&rates, s->recording, settings, &asked, &error) != LODE_OK)
         status = rec_error(s, &error);
     progress_clear(&s->progress);
+    if (status == EXIT_DONE)
+        status = check_rate_keys(s, rates, &asked, &keys);
     rates_question question = {&keys, options->over, options->shared.limit, options->calls};
     if (status == EXIT_DONE && options->svg)
         status = search_rates_svg(options->svg, rates, &question);

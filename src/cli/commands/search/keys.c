@@ -156,21 +156,21 @@ const char *search_value(const lode_search_row *row, const char *key)
     return NULL;
 }
 
-static int is_found(const lode_search *search, const char *key)
+int search_has_key(const void *search, const search_keys *keys, size_t key)
 {
     for (size_t i = 0; i < lode_search_count(search); i++)
-        if (search_value(lode_search_at(search, i), key))
+        if (search_value(lode_search_at(search, i), keys->names[key]))
             return 1;
     return 0;
 }
 
-int search_check_keys(rec_session *s, const lode_search *search, const search_keys *keys)
+int search_check_keys(rec_session *s, const void *found, search_has_key_fn *has_key, const search_keys *keys)
 {
     name_set set = {0};
     lode_error error = {0};
     int status = EXIT_DONE, is_read = 0;
     for (size_t i = 0; i < keys->count && status == EXIT_DONE; i++) {
-        if (is_found(search, keys->names[i]))
+        if (has_key(found, keys, i))
             continue;
         if (!is_read && read_names(&set, s, &error) != LODE_OK)
             status = rec_error(s, &error);

@@ -44,8 +44,14 @@ int search_parse_keys(search_keys *keys, const text_list *lists, const char *opt
 void search_free_keys(search_keys *keys);
 /* The value of an attribute in a row; NULL: it has none. */
 const char *search_value(const lode_search_row *row, const char *key);
-/* EXIT_TROUBLE after a message if no outermost call of the whole recording has one of the keys. */
-int search_check_keys(rec_session *s, const lode_search *search, const search_keys *keys);
+/* Whether something that was found has a key, by its index. */
+typedef int search_has_key_fn(const void *found, const search_keys *keys, size_t key);
+search_has_key_fn search_has_key; /* of a lode_search */
+/*
+ * EXIT_TROUBLE after a message if neither what was found nor any outermost call of the whole
+ * recording has one of the keys.
+ */
+int search_check_keys(rec_session *s, const void *found, search_has_key_fn *has_key, const search_keys *keys);
 
 /* Requests in groups by the values of attributes, the groups with the most time first. */
 void search_groups(out *o, rec_session *s, const lode_search *search, const search_keys *keys,

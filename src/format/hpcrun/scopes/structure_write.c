@@ -7,6 +7,7 @@
 #include "format/hpcrun/scopes/structure_write.h"
 
 #include "base/compare.h"
+#include "base/text/xml.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,35 +47,14 @@ __attribute__((format(printf, 2, 3))) static void put(struct hpcstruct_writer *o
         put_bytes(out, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-/* XML has no other control characters, and names may have any bytes. */
-static const char *escape_of(char byte)
+static void put_part(void *user, const char *bytes, size_t size)
 {
-    switch (byte) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    default:
-        return (unsigned char)byte < ' ' || (unsigned char)byte > '~' ? "?" : NULL;
-    }
+    put_bytes(user, bytes, size);
 }
 
 static void put_text(struct hpcstruct_writer *out, const char *text)
 {
-    const char *done = text;
-    for (; *text; text++) {
-        const char *escape = escape_of(*text);
-        if (escape == NULL)
-            continue;
-        put_bytes(out, done, (size_t)(text - done));
-        put_bytes(out, escape, strlen(escape));
-        done = text + 1;
-    }
-    put_bytes(out, done, (size_t)(text - done));
+    lode_xml_escape(text, put_part, out);
 }
 
 /* ---- elements ---- */

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/text/count.h"
-#include "base/text/utf8.h"
+#include "base/text/xml.h"
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,60 +31,14 @@ void lode_xml_put(struct xml_writer *self, const char *format, ...)
         put_bytes(self, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-/* The escape of a byte; NULL if it has none. */
-static const char *escape_of(char byte)
+static void put_part(void *user, const char *bytes, size_t size)
 {
-    switch (byte) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\t':
-        return "&#9;";
-    case '\n':
-        return "&#10;";
-    case '\r':
-        return "&#13;";
-    default:
-        /* XML cannot represent other control characters, not even as references. */
-        return (unsigned char)byte < ' ' ? "\xef\xbf\xbd" : NULL;
-    }
-}
-
-/* Writes valid UTF-8, of which XML excludes two characters. */
-static void put_valid(struct xml_writer *self, const char *text, size_t length)
-{
-    size_t done = 0;
-    for (size_t i = 0; i < length; i++) {
-        bool nothing =
-            length - i >= 3 && memcmp(text + i, "\xef\xbf", 2) == 0 && (text[i + 2] & 0x3e) == 0x3e;
-        const char *escape = nothing ? "\xef\xbf\xbd" : escape_of(text[i]);
-        if (escape == NULL)
-            continue;
-        put_bytes(self, text + done, i - done);
-        put_bytes(self, escape, strlen(escape));
-        i += nothing ? 2 : 0;
-        done = i + 1;
-    }
-    put_bytes(self, text + done, length - done);
+    put_bytes(user, bytes, size);
 }
 
 void lode_xml_put_text(struct xml_writer *self, const char *text)
 {
-    size_t length = strlen(text);
-    for (;;) {
-        size_t valid = lode_utf8_valid_prefix(text, length);
-        put_valid(self, text, valid);
-        if (valid == length)
-            return;
-        put_bytes(self, "\xef\xbf\xbd", 3);
-        text += valid + 1;
-        length -= valid + 1;
-    }
+    lode_xml_escape(text, put_part, self);
 }
 
 uint32_t lode_xml_number(struct xml_writer *self, struct lode_interner *interner, const void *item)
