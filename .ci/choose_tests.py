@@ -3,7 +3,7 @@
 """
 Prints the names of the tests of a build folder that a step of CI runs, and says on stderr how many they are.
 
-  choose_tests.py BUILD [--suite NAME]... [--not-suite NAME]... [--not-test NAME]... [--part K/N SUITES] [--keep NAME]... [--shard K/N]
+  choose_tests.py BUILD [--suite NAME]... [--not-suite NAME]... [--not-test NAME]... [--part K/N SUITES]... [--keep NAME]... [--shard K/N]
 
 --suite selects the tests of suites, --not-suite and --not-test leave out what they name. With --part, the scripts of SUITES (names with
 commas between them) are left out, but for the K-th of N parts of them and those that --keep names. --shard chooses the K-th of N parts of
@@ -37,7 +37,7 @@ def choose(tests, options):
     if options.suite:
         tests = [test for test in tests if suites(test) & set(options.suite)]
     tests = [test for test in tests if not suites(test) & set(options.not_suite) and test["name"] not in options.not_test]
-    without = left_out(tests, *options.part) - set(options.keep) if options.part else ()
+    without = set().union(*(left_out(tests, *part) for part in options.part)) - set(options.keep)
     tests = [test for test in tests if test["name"] not in without]
     shard, shards = map(int, options.shard.split("/"))
     # Meson runs all tests of a name.
@@ -51,7 +51,7 @@ def parse(arguments):
     parser.add_argument("--suite", action="append", default=[])
     parser.add_argument("--not-suite", action="append", default=[])
     parser.add_argument("--not-test", action="append", default=[])
-    parser.add_argument("--part", nargs=2)
+    parser.add_argument("--part", nargs=2, action="append", default=[])
     parser.add_argument("--keep", action="append", default=[])
     parser.add_argument("--shard", default="1/1")
     return parser.parse_args(arguments)

@@ -3,7 +3,7 @@
 """
 `lode diagnose` on real recordings, and on those made by hand. Run time and activities against the reference (calls_reference.py), fed from an
 independent reader; every note and statement against calls_verdicts.txt, where each has a verdict: right, or weak (right, but of little use). --update
-adds new ones with the verdict "?", which fails, and so does "wrong".
+adds new ones with the verdict "?", which fails, and so does "wrong". LODE_SHARE selects a part of what is compared with the reference.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import rec_corpus
 from calls_rules import ask, differences
 
 import corpus_files
+from share import Share
 from tap import Tap
 
 VERDICTS = Path(__file__).resolve().with_name("calls_verdicts.txt")
@@ -73,9 +74,10 @@ def main():
         wrong = [f"{known.get(line, 'not judged')}: {line}" for line in lines if known.get(line) not in GOOD]
         wrong += [f"gone: {line}" for line in known if line not in lines]
         tap.check(not wrong, f"{name}: {len(lines)} lines have a verdict", wrong)
-    for name, path in stores:
-        if name.rsplit("/", 1)[-1] not in rec_corpus.NOT_READ and "failed" not in said[name] and said[name]["run"]["calls"]:
-            tap.check(not (wrong := differences(said[name], reference.run(path))), f"figures of {name}", wrong[:10])
+    compared = [(name, path) for name, path in stores
+                if name.rsplit("/", 1)[-1] not in rec_corpus.NOT_READ and "failed" not in said[name] and said[name]["run"]["calls"]]
+    for name, path in Share.of_cases().of(compared):
+        tap.check(not (wrong := differences(said[name], reference.run(path))), f"figures of {name}", wrong[:10])
     return tap.finish()
 
 
