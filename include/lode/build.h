@@ -68,7 +68,7 @@ typedef struct lode_build_options {
     /* For measurements. */
     unsigned statistics;   /* LODE_STATISTIC_...; 0: sums */
     int ignore_structures; /* do not use the structure files of hpcstruct */
-    int like_hpcprof;      /* the same numbers as hpcprof where those are wrong */
+    int like_hpcprof;      /* the same numbers as hpcprof where those are wrong; implies no_loops */
     /*
      * For measurements without structure files: the path of the program lode-symbols, which reads
      * binaries. NULL: they are not read.

@@ -119,14 +119,15 @@ static lode_status begin_asking(struct hpcrun_expanding *self)
     const lode_build_options *options = source->input->options;
     self->directories = calloc(source->directories.count + 1, sizeof *self->directories);
     LODE_TRY_ALLOC(self->directories, self->error);
-    self->asking = (struct hpcrun_asking){.directories = self->directories,
-                                          .options = options,
-                                          .binaries = {.program = options->symbols_program,
-                                                       .replacements = options->replacements,
-                                                       .replacement_count = options->replacement_count,
-                                                       .foreign = options->foreign,
-                                                       .has_loops = !options->no_loops,
-                                                       .debug_size_most = options->debug_size_most}};
+    self->asking =
+        (struct hpcrun_asking){.directories = self->directories,
+                               .options = options,
+                               .binaries = {.program = options->symbols_program,
+                                            .replacements = options->replacements,
+                                            .replacement_count = options->replacement_count,
+                                            .foreign = options->foreign,
+                                            .has_loops = !options->no_loops && !options->like_hpcprof,
+                                            .debug_size_most = options->debug_size_most}};
     for (uint32_t i = 0; i < source->directories.count; i++)
         if (hpcrun_directory(source, i)->is_argument)
             self->directories[self->asking.directory_count++] = hpcrun_directory(source, i)->path;
