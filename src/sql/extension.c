@@ -6,6 +6,7 @@
  */
 #include "sql/opened.h"
 
+#include <lode/private/usual_names.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,8 @@ static sql_opened *open_source(host *h, const char *path, lode_error *error)
     lode_status status = lode_open(&source->db, &source->recording, NULL, path, NULL, error);
     if (source->recording)
         options.names = LODE_NAME_SIMPLE;
+    else if (source->db)
+        options.names = lode_database_usual_names(source->db);
     if (status == LODE_OK)
         status = lode_tables_open(&source->tables, source->db, source->recording, &options, error);
     if (status == LODE_OK) {

@@ -215,6 +215,7 @@ class Database(Grouped, Store):
 
     def __init__(self, path, store, info):
         super().__init__(path, store, info)
+        self._names = info["names"]
         self._metrics = self._contexts = self._lines = None
 
     def _forget(self):

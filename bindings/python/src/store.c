@@ -2,6 +2,8 @@
 /* Stores: opened, counted users, closed. */
 #include "lodepy.h"
 
+#include <lode/private/usual_names.h>
+
 static void store_shut(lp_store *store)
 {
     lode_database *db = store->db;
@@ -270,7 +272,9 @@ static bool put_database(PyObject *dict, const lode_database *db)
 {
     uint64_t first = 0, last = 0;
     bool has_trace = lode_database_trace_bounds(db, &first, &last) == LODE_OK;
+    bool is_simple = lode_database_usual_names(db) == LODE_NAME_SIMPLE;
     return lp_put(dict, "format", lp_text(lode_database_format(db))) &&
+           lp_put(dict, "names", lp_text(is_simple ? "simple" : "full")) &&
            lp_put(dict, "title", lp_text(lode_database_title(db))) &&
            lp_put(dict, "description", lp_text(lode_database_description(db))) &&
            lp_put(dict, "contexts", PyLong_FromUnsignedLong(lode_database_context_count(db))) &&

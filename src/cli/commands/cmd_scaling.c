@@ -245,8 +245,7 @@ static int model(scaling_job *job)
         status = take_sizes(job);
     if (status != EXIT_DONE)
         return status;
-    job->names = side_has_only(&job->sides, LODE_STORE_RECORDING) ? names_of_recordings(call->shared->names)
-                                                                  : names_of_databases(call->shared->names);
+    job->names = side_names(&job->sides, call->shared->names);
     status = compare_costs(job);
     return status == EXIT_DONE ? fit_all(job) : status;
 }

@@ -139,7 +139,7 @@ enum {
     NAMES_SIMPLE,
     NAMES_FULL,
     NAMES_RAW,
-    NAMES_BY_STORE /* not given: full for databases, simple for recordings */
+    NAMES_BY_STORE /* not given: names_of_database, names_of_recordings */
 };
 
 /* Own and shared options of a command, and --help. Tables end with a NULL name; may be NULL. */

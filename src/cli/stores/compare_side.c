@@ -4,6 +4,7 @@
 #include "alloc.h"
 #include "output/report.h"
 #include "stores/stores.h"
+#include "text/label.h"
 
 #include <lode/private/sampling.h>
 #include <math.h>
@@ -84,6 +85,15 @@ int side_has_only(const side_set *set, lode_store_kind kind)
         if (set->runs[i].kind != kind)
             return 0;
     return 1;
+}
+
+int side_names(const side_set *set, int names)
+{
+    for (size_t i = 0; i < set->count && names == NAMES_BY_STORE; i++)
+        if (set->runs[i].kind == LODE_STORE_DATABASE &&
+            names_of_database(set->runs[i].database.db, names) == NAMES_FULL)
+            return NAMES_FULL;
+    return names_of_recordings(names);
 }
 
 int side_have_sched(const side_set *set)

@@ -4,6 +4,8 @@
 #include "alloc.h"
 #include "options/option.h"
 
+#include <lode/private/usual_names.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +52,11 @@ const char *label_name(label *l, const lode_function *function, int names)
     FILL(l, lode_function_label_as(function, name_form(names), l->text, l->capacity));
 }
 
-int names_of_databases(int names)
+int names_of_database(const lode_database *db, int names)
 {
-    return names == NAMES_BY_STORE ? NAMES_FULL : names;
+    if (names != NAMES_BY_STORE)
+        return names;
+    return lode_database_usual_names(db) == LODE_NAME_SIMPLE ? NAMES_SIMPLE : NAMES_FULL;
 }
 
 int names_of_recordings(int names)

@@ -27,7 +27,7 @@ const char *label_place(label *l, const lode_file *file, uint32_t line);
 void label_free(label *l);
 
 /* What NAMES_BY_STORE means. */
-int names_of_databases(int names);
+int names_of_database(const lode_database *db, int names);
 int names_of_recordings(int names);
 lode_name_form name_form(int names);
 

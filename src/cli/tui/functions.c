@@ -2,6 +2,7 @@
 /* What `lode top` shows. */
 #include "tui/app.h"
 
+#include <lode/private/usual_names.h>
 #include <stdio.h>
 
 enum {
@@ -47,6 +48,7 @@ static int load(tui_app *app)
         return 0;
     lode_hotspot_options options = LODE_HOTSPOT_OPTIONS_INIT;
     options.sort = of_databases[app->sorts[TUI_FUNCTIONS]];
+    options.names = lode_database_usual_names(app->db->db);
     if (tui_load_cost(app) < 0)
         return -1;
     if (lode_hotspots_select(&app->hotspots, app->cost, &options, &error) != LODE_OK)
@@ -102,7 +104,7 @@ static void fill_row(tui_app *app, size_t index, tui_row *row)
     share(row->cells[1], hotspot->exclusive, app->total);
     format_amount(row->cells[2], hotspot->inclusive, tui_unit(app));
     share(row->cells[3], hotspot->inclusive, app->total);
-    row->text = label_hotspot(&app->name, hotspot);
+    row->text = label_context_as(&app->name, hotspot->sample, names_of_database(app->db->db, NAMES_BY_STORE));
 }
 
 static const char *sort_word(const tui_app *app)

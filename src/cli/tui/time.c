@@ -244,7 +244,7 @@ static const char *share_name(tui_app *app, const lode_timeline_share *share)
     if (share->context && lode_context_index(share->context) == 0)
         return "<not running>";
     if (share->context)
-        return label_context(&app->name, share->context);
+        return label_context_as(&app->name, share->context, names_of_database(app->db->db, NAMES_BY_STORE));
     if (share->function)
         return label_name(&app->name, share->function, names_of_recordings(NAMES_BY_STORE));
     return "<unlisted>";

@@ -161,7 +161,8 @@ static void share(char cell[TUI_CELL_SIZE], double part, double whole)
 
 const char *tree_name(tui_app *app, const lode_view_row *row)
 {
-    int names = app->rec ? names_of_recordings(NAMES_BY_STORE) : names_of_databases(NAMES_BY_STORE);
+    int names =
+        app->rec ? names_of_recordings(NAMES_BY_STORE) : names_of_database(app->db->db, NAMES_BY_STORE);
     return label_context_as(&app->name, row->context, names);
 }
 

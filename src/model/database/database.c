@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/getter.h"
 #include <inttypes.h>
+#include <lode/private/usual_names.h>
 #include <lode/unstable/guard.h>
 #include <stddef.h>
 #include <string.h>
@@ -70,6 +71,7 @@ lode_status lode_database_keep_findings(lode_database *db, const struct lode_rep
 }
 
 LODE_GETTER(const char *, lode_database_format, lode_database, format);
+LODE_GETTER(lode_name_form, lode_database_usual_names, lode_database, usual_names);
 
 static const struct lode_part_info *part_info(const lode_database *db, lode_part part)
 {

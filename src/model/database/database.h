@@ -10,6 +10,7 @@
 #include "model/finding.h"
 #include <lode/block.h>
 #include <lode/check.h>
+#include <lode/name.h>
 #include <lode/profile.h>
 #include <lode/trace.h>
 
@@ -58,6 +59,7 @@ struct lode_database {
     bool points_lost;  /* point values at unlisted contexts may be missing */
     bool names_metric; /* the store names its default metric */
     bool is_read;      /* opening read everything: `found` has all findings */
+    lode_name_form usual_names;
     uint32_t default_metric;
 
     uint32_t profile_count;

@@ -135,6 +135,7 @@ static lode_status fill(struct lode_memory_database *db, struct lode_profile_sou
     LODE_TRY(source->ops->describe(source, about, false, from->scratch, error));
     LODE_TRY(lode_description_seal(about, error));
     LODE_TRY(source->ops->number(source, about, error));
+    db->base.usual_names = from->usual_names;
     LODE_TRY(lode_memory_database_name(db, about->title, about->text, from->file, from->size, error));
     LODE_TRY(lode_memory_database_prepare(db, about->profile_count + 1, error));
     for (uint32_t i = 0; i < about->profile_count; i++)

@@ -5,10 +5,12 @@
 
 #include "model/import/memory.h"
 #include "model/source.h"
+#include <lode/name.h>
 
 struct lode_analysed {
     const char *format; /* a constant */
     const char *file;   /* of the store */
+    lode_name_form usual_names;
     uint64_t size;
     int scratch; /* a directory for temporary files; or -1 */
     unsigned threads;

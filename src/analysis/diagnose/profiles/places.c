@@ -296,13 +296,14 @@ enum {
 };
 
 /* The name that `lode top` has by default; false if it is too long to compare. */
-static bool put_label(const lode_context *context, char *label)
+static bool put_label(const lode_context *context, lode_name_form form, char *label)
 {
-    return lode_context_label_as(context, LODE_NAME_FULL, label, LABEL_SIZE) < LABEL_SIZE;
+    return lode_context_label_as(context, form, label, LABEL_SIZE) < LABEL_SIZE;
 }
 
 struct names {
     struct lode_index index; /* of the first function of each name, by hash of the name */
+    lode_name_form form;
     char label[LABEL_SIZE], other[LABEL_SIZE];
 };
 
@@ -310,12 +311,12 @@ struct names {
 static uint32_t first_of_name(struct names *names, const struct sums *sums, uint32_t number)
 {
     const struct sum *sum = LODE_ARRAY_AT(&sums->items, struct sum, number);
-    if (!put_label(sum->sample, names->label))
+    if (!put_label(sum->sample, names->form, names->label))
         return number;
     uint64_t hash = lode_hash_text(names->label);
     struct lode_index_probe probe = lode_index_begin(&names->index, hash);
     for (uint32_t known; lode_index_next(&probe, &known);)
-        if (put_label(LODE_ARRAY_AT(&sums->items, struct sum, known)->sample, names->other) &&
+        if (put_label(LODE_ARRAY_AT(&sums->items, struct sum, known)->sample, names->form, names->other) &&
             strcmp(names->label, names->other) == 0)
             return known;
     if (!lode_index_reserve(&names->index))
@@ -325,10 +326,11 @@ static uint32_t first_of_name(struct names *names, const struct sums *sums, uint
 }
 
 /* Gives each sum the number of the first of its name, and what all of the name have. */
-static lode_status join_names(struct sums *sums, lode_error *error)
+static lode_status join_names(struct sums *sums, lode_name_form form, lode_error *error)
 {
     struct names *names = calloc(1, sizeof *names);
     LODE_TRY_ALLOC(names, error);
+    names->form = form;
     lode_status status = LODE_OK;
     for (uint32_t i = 0; i < sums->items.count && status == LODE_OK; i++) {
         uint32_t first = first_of_name(names, sums, i);
@@ -411,7 +413,7 @@ lode_status lode_diagnose_hot(const struct lode_diagnosis *d, struct hot *hot, l
             status = add_sum(&sums, &d->profiles->db->tree.nodes[d->profiles->holders[i]],
                              d->profiles->cost->own[i], error);
     if (status == LODE_OK)
-        status = join_names(&sums, error);
+        status = join_names(&sums, d->profiles->db->usual_names, error);
     if (status == LODE_OK)
         choose_hot(hot, &sums);
     free_sums(&sums);

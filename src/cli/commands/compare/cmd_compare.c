@@ -140,9 +140,7 @@ static int open_sides(compare_job *job)
     int status = side_open_parts(&job->sides, &asked, paths, parts, job->base_runs + job->new_runs);
     if (status == EXIT_DONE)
         side_costs(&job->sides, &job->costs, &job->scales);
-    int names = call->shared->names;
-    job->names = side_has_only(&job->sides, LODE_STORE_RECORDING) ? names_of_recordings(names)
-                                                                  : names_of_databases(names);
+    job->names = side_names(&job->sides, call->shared->names);
     return status;
 }
 

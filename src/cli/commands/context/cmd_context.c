@@ -47,6 +47,7 @@ static const out_column match_columns[] = {
 static void print_matches(out *o, const session *s, const context_matches *matches, const char *text)
 {
     size_t shown = matches->count < SHOWN_MATCHES ? matches->count : SHOWN_MATCHES;
+    int names = names_of_database(s->db, NAMES_BY_STORE);
     label name = {0}, caller = {0};
     OUT_FIELDS(o, "match_count", matches->count, "function_count", matches->functions,
                "is_match_list_truncated", shown < matches->count);
@@ -62,8 +63,8 @@ static void print_matches(out *o, const session *s, const context_matches *match
     for (size_t i = 0; i < shown; i++) {
         const lode_context *context = matches->items[i].context, *parent = lode_context_parent(context);
         OUT_ROW(o, STYLE_PLAIN, matches->items[i].inclusive, lode_context_id(context),
-                parent ? label_context(&caller, enclosing_function(parent)) : NULL,
-                label_context(&name, context));
+                parent ? label_context_as(&caller, enclosing_function(parent), names) : NULL,
+                label_context_as(&name, context, names));
     }
     out_table_end(o);
     out_gap(o);
@@ -78,7 +79,7 @@ static const out_column path_columns[] = {
 };
 
 /* From the root down to the context; the middle of a long path is only counted in text. */
-static void print_path(out *o, const lode_context *context)
+static void print_path(out *o, const lode_context *context, int names)
 {
     uint32_t count = lode_context_depth(context) + 1;
     const lode_context **path = alloc_array(count, sizeof *path);
@@ -95,7 +96,7 @@ static void print_path(out *o, const lode_context *context)
             i = count - PATH_TAIL - 1;
         OUT_ROW(o, is_gap ? STYLE_DIM : STYLE_PLAIN, is_gap ? out_none() : out_u64(lode_context_id(path[i])),
                 lode_relation_name(lode_context_relation(path[i])),
-                is_gap ? gap : label_context(&l, path[i]));
+                is_gap ? gap : label_context_as(&l, path[i], names));
     }
     out_table_end(o);
     label_free(&l);
@@ -284,15 +285,16 @@ static int print_context(const invocation *call, session *s, const context_match
     label l = {0};
     int status = EXIT_DONE;
     context_question question = t->question;
+    int names = names_of_database(s->db, NAMES_BY_STORE);
     question.context_id = t->id;
     if (context_values_read(&values, s->db, s->selection, &question, &error) < 0) {
         status = session_error(s, &error);
     } else {
         out_begin(o, SCHEMA_CONTEXT, s->path);
-        OUT_FIELDS(o, "context", t->id, "name", t->context ? label_context(&l, t->context) : NULL);
+        OUT_FIELDS(o, "context", t->id, "name", t->context ? label_context_as(&l, t->context, names) : NULL);
         print_matches(o, s, matches, call->operands[1]);
         if (t->context)
-            print_path(o, t->context);
+            print_path(o, t->context, names);
         else
             out_say(o, "Context %u is not listed in %s: its cost is included in its nearest listed caller",
                     t->id, lode_database_part_file(s->db, LODE_PART_META));

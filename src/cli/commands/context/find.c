@@ -2,9 +2,11 @@
 #include "commands/context/find.h"
 
 #include "alloc.h"
+#include "options/option.h"
 #include "text/label.h"
 
 #include <errno.h>
+#include <lode/private/usual_names.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,10 +42,11 @@ static void add_functions(context_matches *matches, const lode_cost *cost, const
 static void find_by_label(context_matches *matches, const lode_cost *cost, const char *text)
 {
     const lode_database *db = lode_cost_database(cost);
+    int names = names_of_database(db, NAMES_BY_STORE);
     label l = {0};
     for (uint32_t i = 0; i < lode_database_context_count(db); i++) {
         const lode_context *context = lode_database_context_at(db, i);
-        if (strcasestr(label_context(&l, context), text))
+        if (strcasestr(label_context_as(&l, context, names), text))
             add(matches, cost, context);
     }
     label_free(&l);
@@ -61,7 +64,8 @@ static int compare_matches(const void *left, const void *right)
 lode_status context_find(context_matches *matches, const lode_cost *cost, const char *text, lode_error *error)
 {
     lode_matches *found = NULL;
-    lode_status status = lode_matches_find(&found, cost, text, LODE_NAME_FULL, error);
+    lode_status status =
+        lode_matches_find(&found, cost, text, lode_database_usual_names(lode_cost_database(cost)), error);
     if (status == LODE_OK)
         add_functions(matches, cost, found);
     else if (status == LODE_NOT_FOUND)

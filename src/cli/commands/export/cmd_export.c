@@ -11,6 +11,7 @@
 #include "stores/session.h"
 
 #include <fnmatch.h>
+#include <lode/private/usual_names.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,7 +211,7 @@ static int export_failed(const export_options *options, const out_place *place, 
 static int export_metrics(session *s, const invocation *call, const char *format, out_place *place,
                           const lode_metric **metrics)
 {
-    lode_export_options settings = settings_of(call, format, place, LODE_NAME_FULL);
+    lode_export_options settings = settings_of(call, format, place, lode_database_usual_names(s->db));
     lode_error error = {0};
     uint64_t start;
     if (take_metrics(s, metrics, &settings.metric_count) != EXIT_DONE)

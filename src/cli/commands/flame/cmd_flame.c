@@ -163,8 +163,8 @@ static int flame_database(const invocation *call)
     session s;
     lode_cost *cost = NULL;
     lode_flame *flame = NULL;
-    int names = names_of_databases(call->shared->names);
     int status = session_open(&s, call->operands[0], call->shared);
+    int names = status == EXIT_DONE ? names_of_database(s.db, call->shared->names) : NAMES_FULL;
     if (status == EXIT_DONE)
         status = session_cost(&s, &cost);
     if (status == EXIT_DONE)

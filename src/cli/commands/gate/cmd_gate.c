@@ -249,8 +249,7 @@ static int open_sides(gate_job *job)
     if (status != EXIT_DONE)
         return status;
     side_costs(&job->sides, &job->costs, &job->scales);
-    job->names = side_has_only(&job->sides, LODE_STORE_RECORDING) ? names_of_recordings(shared.names)
-                                                                  : names_of_databases(shared.names);
+    job->names = side_names(&job->sides, shared.names);
     return check_runs(job);
 }
 

@@ -51,7 +51,7 @@ static void print_row(out *o, const session *s, const lode_found_row *row, label
         row->kind == LODE_FOUND_FUNCTION ? lode_database_function(s->db, row->index) : NULL;
     uint32_t line = function ? lode_function_line(function) : 0;
     OUT_ROW(o, STYLE_PLAIN, kinds[row->kind].name, row->index, match_names[row->how],
-            name_of(l, s, row, names_of_databases(s->shared->names)),
+            name_of(l, s, row, names_of_database(s->db, s->shared->names)),
             function ? path_of_module(lode_function_module(function)) : NULL,
             function ? path_of_file(lode_function_file(function)) : NULL, out_u64_if(line > 0, line));
 }
@@ -91,7 +91,7 @@ int search_database(const invocation *call)
     uint64_t limit = call->shared->limit ? call->shared->limit : LIMIT_MAX;
     int status = session_open(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE &&
-        lode_find(&found, s.db, call->operands[1], name_form(names_of_databases(call->shared->names)),
+        lode_find(&found, s.db, call->operands[1], name_form(names_of_database(s.db, call->shared->names)),
                   limit < LIMIT_MAX ? (size_t)limit : LIMIT_MAX, &error) != LODE_OK)
         status = session_error(&s, &error);
     if (status == EXIT_DONE)

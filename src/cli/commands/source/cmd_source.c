@@ -133,7 +133,7 @@ static int print_database(const invocation *call, session *s, const lode_cost *c
     int status = list_functions(s, cost, &work.functions);
     if (status == EXIT_DONE)
         status = source_find(target, &work.functions, wanted(call), s->path,
-                             names_of_databases(call->shared->names));
+                             names_of_database(s->db, call->shared->names));
     if (status == EXIT_DONE && target->function)
         find_lines(s->db, target);
     if (status == EXIT_DONE && !target->file)

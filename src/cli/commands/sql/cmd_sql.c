@@ -146,7 +146,8 @@ static int open_tables(sql_job *job, sql_store *store)
     int is_recording = store->kind == LODE_STORE_RECORDING;
     int names = job->call->shared->names;
     options.path = is_recording ? store->recording.path : store->database.path;
-    options.names = name_form(is_recording ? names_of_recordings(names) : names_of_databases(names));
+    options.names =
+        name_form(is_recording ? names_of_recordings(names) : names_of_database(store->database.db, names));
     options.selection = store->database.selection;
     options.slice = is_recording ? &store->recording.slice : NULL;
     options.pool = job->pool;

@@ -146,7 +146,8 @@ static void print_rows(const invocation *call, const lode_hotspots *rows, lode_g
 {
     out *o = call->out;
     uint64_t limit = call->shared->limit;
-    row_style style = {by, names_of_databases(call->shared->names), lode_cost_total(cost), call->kinds};
+    row_style style = {by, names_of_database(lode_cost_database(cost), call->shared->names),
+                       lode_cost_total(cost), call->kinds};
     out_column columns[COLUMN_COUNT];
     label l = {0};
     size_t count = lode_hotspots_count(rows), several = 0;
@@ -170,21 +171,21 @@ static void print_rows(const invocation *call, const lode_hotspots *rows, lode_g
 }
 
 /* What --list asks for. */
-static top_list list_of(const invocation *call)
+static top_list list_of(const invocation *call, int names)
 {
     const top_options *options = call->options;
-    return (top_list){call->operands[0], options->list, call->kinds, call->shared->limit,
-                      names_of_databases(call->shared->names)};
+    return (top_list){call->operands[0], options->list, call->kinds, call->shared->limit, names};
 }
 
-static lode_hotspot_options hotspot_options(const invocation *call, const lode_filter *filter)
+static lode_hotspot_options hotspot_options(const invocation *call, const session *s,
+                                            const lode_filter *filter)
 {
     lode_hotspot_options asked = LODE_HOTSPOT_OPTIONS_INIT;
     lode_group_by by = LODE_BY_FUNCTION;
     find_by(call->options, &by);
     asked.by = by;
     asked.sort = (lode_hotspot_sort)sort_orders[call->shared->sort].database;
-    asked.names = name_form(names_of_databases(call->shared->names));
+    asked.names = name_form(names_of_database(s->db, call->shared->names));
     asked.filter = filter;
     asked.kinds = call->kinds;
     return asked;
@@ -192,16 +193,16 @@ static lode_hotspot_options hotspot_options(const invocation *call, const lode_f
 
 static int print_metrics(const invocation *call, session *s, const lode_filter *filter)
 {
-    lode_hotspot_options asked = hotspot_options(call, filter);
+    lode_hotspot_options asked = hotspot_options(call, s, filter);
     return top_metrics(call, s, &asked, name_of_by((lode_group_by)asked.by));
 }
 
 static int print_top(const invocation *call, session *s, const lode_cost *cost, const lode_filter *filter)
 {
-    lode_hotspot_options asked = hotspot_options(call, filter);
+    lode_hotspot_options asked = hotspot_options(call, s, filter);
     lode_group_by by = (lode_group_by)asked.by;
     lode_hotspots *rows = NULL;
-    top_list list = list_of(call);
+    top_list list = list_of(call, names_of_database(s->db, call->shared->names));
     if (list.name)
         return top_list_print(call->out, &list, cost);
     if (session_hotspots(s, cost, &asked, &rows) != EXIT_DONE)
@@ -274,7 +275,7 @@ static int print_kinds(const invocation *call)
     if (sort == NOT_OF_DATABASES)
         return report("--sort %s is not for --by kind (see 'lode help top')",
                       sort_choices[call->shared->sort]);
-    top_list list = list_of(call);
+    top_list list = list_of(call, names_of_recordings(call->shared->names));
     return top_kinds(call, (lode_hotspot_sort)sort, &list);
 }
 

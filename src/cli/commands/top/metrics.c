@@ -202,7 +202,7 @@ static void write_rows(out *o, const session *s, const metric_rows *rows, const 
                        const char *by_name)
 {
     size_t shown = shown_count(s, rows), several = 0;
-    int forms = names_of_databases(s->shared->names);
+    int forms = names_of_database(s->db, s->shared->names);
     metric_columns *columns = metric_columns_new(s->metrics.count);
     label l = {0};
     set_columns(columns, &s->metrics, asked->by, asked->sort == LODE_SORT_INCLUSIVE);

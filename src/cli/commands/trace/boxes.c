@@ -13,12 +13,12 @@ static const out_column box_columns[] = {
 };
 
 static void write_box(out *o, label *l, const trace_line_name *line, const lode_box *b,
-                      const trace_drawing *d, int names)
+                      const trace_drawing *d)
 {
     OUT_ROW(o, STYLE_PLAIN, line->name, line->profile, b->depth,
             b->begin > d->start ? b->begin - d->start : 0, b->begin, b->end, b->duration, b->calls,
             b->context ? out_u64(lode_context_id(b->context)) : out_none(),
-            b->context ? label_context(l, b->context) : label_name(l, b->function, names),
+            b->context ? label_context_as(l, b->context, d->names) : label_name(l, b->function, d->names),
             lode_kind_name((int)lode_kind_by_rules(d->kinds, b->context, b->function)));
 }
 
@@ -38,7 +38,7 @@ static lode_status write_line(out *o, const trace_drawing *d, const trace_boxes 
         d->db ? lode_boxes_compute(&boxes, d->db, line->line, &options, error)
               : lode_boxes_compute_recording(&boxes, d->recording, line->line, &options, error);
     for (size_t i = 0; status == LODE_OK && i < lode_boxes_count(boxes); i++)
-        write_box(o, &l, line, lode_boxes_at(boxes, i), d, wanted->names);
+        write_box(o, &l, line, lode_boxes_at(boxes, i), d);
     label_free(&l);
     lode_boxes_free(boxes);
     return status;

@@ -9,7 +9,6 @@ typedef struct trace_boxes {
     uint64_t from, to; /* `to` is exclusive and after `from` */
     uint64_t rows;     /* lines at most; 0: all */
     unsigned depth;    /* levels at most; 0: all */
-    int names;
     lode_progress_fn on_progress;
     void *user;
 } trace_boxes;

@@ -63,12 +63,12 @@ static const char *name_of(label *l, const lode_timeline_share *share, int names
     if (trace_is_idle(share) && (share->context || !share->function))
         return "(not running)";
     if (share->context)
-        return label_context(l, share->context);
+        return label_context_as(l, share->context, names);
     return share->function ? label_name(l, share->function, names) : "(not listed)";
 }
 
 /* With a limit, the functions without a letter are one row. */
-static void print_shares(const invocation *call, const trace_key *key)
+static void print_shares(const invocation *call, const trace_key *key, int names)
 {
     out *o = call->out;
     uint64_t limit = call->shared->limit;
@@ -87,7 +87,7 @@ static void print_shares(const invocation *call, const trace_key *key)
             other_count++;
             continue;
         }
-        write_share(call, key->letters[i], share, total, name_of(&l, share, call->shared->names));
+        write_share(call, key->letters[i], share, total, name_of(&l, share, names));
     }
     if (other_count) {
         char name[64];
@@ -211,7 +211,7 @@ static void write_timeline(out *o, const trace_drawing *d, const trace_key *key,
                          .key = key,
                          .columns = d->columns,
                          .db = d->db,
-                         .names = options->shared.names,
+                         .names = d->names,
                          .name = name_of};
     if (out_has_table(o, OUT_SIDE, "timeline"))
         trace_table_write(&table, options->rows);
@@ -264,7 +264,7 @@ static void print_trace(const invocation *call, const trace_drawing *d)
     write_counts(o, d, &key, options->rows);
     print_rows(call, d, &key);
     out_gap(o);
-    print_shares(call, &key);
+    print_shares(call, &key, d->names);
     trace_key_free(&key);
 }
 
@@ -296,7 +296,7 @@ static int print_stacks(const invocation *call, const trace_drawing *d, store_cl
     if (moment_resolve(&options->at, "at", clock, 0, &time) != EXIT_DONE)
         return EXIT_TROUBLE;
     out_begin(call->out, d->db ? SCHEMA_TRACE_STACKS : SCHEMA_TRACE_RECORDING_STACKS, clock->path);
-    lode_status status = trace_write_stacks(call->out, d, time, options->rows, options->shared.names, &error);
+    lode_status status = trace_write_stacks(call->out, d, time, options->rows, &error);
     out_end(call->out);
     return status == LODE_OK ? EXIT_DONE : report_error(clock->path, &error);
 }
@@ -319,7 +319,6 @@ static int print_boxes(const invocation *call, const trace_drawing *d, const uin
                           .to = window[1],
                           .rows = options->rows,
                           .depth = bounded(options->depth),
-                          .names = options->shared.names,
                           .on_progress = progress_report,
                           .user = shown};
     lode_error error = {0};
@@ -352,6 +351,7 @@ static int trace_database(const invocation *call)
         status = session_error(&s, &error);
     choose_size(call, &d);
     d.db = s.db;
+    d.names = status == EXIT_DONE ? names_of_database(s.db, call->shared->names) : NAMES_FULL;
     if (status == EXIT_DONE && (options->at.is_given || options->boxes)) {
         status = options->boxes ? boxes_of_database(call, &s, &d) : stacks_of_database(call, &s, &d);
         drawing_free(&d);
@@ -362,7 +362,7 @@ static int trace_database(const invocation *call)
         status =
             options->merge || options->target ? compute_picture(&s, options, &d) : compute(&s, options, &d);
     if (status == EXIT_DONE && options->target) {
-        status = trace_save(&d, &d.plan, options->target, s.path, name_of, call->shared->names);
+        status = trace_save(&d, &d.plan, options->target, s.path, name_of);
     } else if (status == EXIT_DONE) {
         out_begin(call->out, options->merge ? SCHEMA_TRACE_MERGED : SCHEMA_TRACE, s.path);
         OUT_FIELDS(call->out, "selection", s.shared->profiles);
@@ -466,7 +466,7 @@ static int trace_recording(const invocation *call)
 {
     const trace_options *options = call->options;
     rec_session s;
-    trace_drawing d = {.kinds = call->kinds};
+    trace_drawing d = {.kinds = call->kinds, .names = names_of_recordings(call->shared->names)};
     int status = rec_open_slice(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE) {
         trace_lines_of_recording(&d.lines, s.recording, &s.slice);
@@ -477,7 +477,7 @@ static int trace_recording(const invocation *call)
                                         : compute_recording(&s, options, &d);
     }
     if (status == EXIT_DONE && options->target) {
-        status = trace_save(&d, &d.plan, options->target, s.path, name_of, call->shared->names);
+        status = trace_save(&d, &d.plan, options->target, s.path, name_of);
     } else if (status == EXIT_DONE && !options->at.is_given && !options->boxes) {
         out_begin(call->out, options->merge ? SCHEMA_TRACE_RECORDING_MERGED : SCHEMA_TRACE_RECORDING, s.path);
         print_trace(call, &d);
@@ -527,7 +527,7 @@ static const option_spec trace_own[] = {
     {0},
 };
 
-static const trace_options trace_defaults = {.shared = {.limit = 15}, .rows = 40};
+static const trace_options trace_defaults = {.shared = {.limit = 15, .names = NAMES_BY_STORE}, .rows = 40};
 
 const command_spec command_trace = {
     .name = "trace",

@@ -80,6 +80,7 @@ typedef struct trace_drawing {
     uint64_t start;
     unsigned columns;
     const lode_kind_rules *kinds; /* NULL: none */
+    int names;                    /* NAMES_... */
     image_plan plan;              /* of an image */
     uint8_t hues[256];            /* of an image, by key */
 } trace_drawing;

@@ -42,7 +42,7 @@ static void add_entry(image *i, unsigned hue, uint64_t nanoseconds, double total
     format_percent(entry->percent, total > 0 ? (double)nanoseconds / total : 0);
 }
 
-static void make_legend(image *i, const trace_drawing *d, trace_name_fn name, int names)
+static void make_legend(image *i, const trace_drawing *d, trace_name_fn name)
 {
     const lode_picture *picture = d->picture;
     double total = 0;
@@ -58,7 +58,7 @@ static void make_legend(image *i, const trace_drawing *d, trace_name_fn name, in
         if (share->is_idle || hue == IMAGE_IDLE) {
             idle += share->nanoseconds;
         } else if (hue < IMAGE_HUES) {
-            add_entry(i, hue, share->nanoseconds, total, name(&l, &shown, names));
+            add_entry(i, hue, share->nanoseconds, total, name(&l, &shown, d->names));
         } else {
             others += share->nanoseconds;
             count++;
@@ -116,11 +116,11 @@ static int save_standard(const void *bytes, size_t size)
 }
 
 int trace_save(const trace_drawing *d, const image_plan *plan, const char *path, const char *store,
-               trace_name_fn name, int names)
+               trace_name_fn name)
 {
     image i = {.plan = *plan, .drawing = d, .title = make_title(d, store)};
     size_t size;
-    make_legend(&i, d, name, names);
+    make_legend(&i, d, name);
     void *bytes = is_png(path) ? (void *)image_png(&i, &size) : (void *)image_svg(&i, &size);
     int status = strcmp(path, "-") == 0 ? save_standard(bytes, size) : save_file(path, bytes, size);
     free(bytes);

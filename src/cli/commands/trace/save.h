@@ -11,6 +11,6 @@ typedef const char *(*trace_name_fn)(label *l, const lode_timeline_share *share,
 int trace_save_usage(const char *path, int force);
 /* Writes the picture of a drawing atomically; `store` is in the title. */
 int trace_save(const trace_drawing *d, const image_plan *plan, const char *path, const char *store,
-               trace_name_fn name, int names);
+               trace_name_fn name);
 
 #endif

@@ -38,7 +38,7 @@ static void write_frames(out *o, const stack *s, const trace_line_name *line, in
         OUT_ROW(o, STYLE_PLAIN, line->name, line->profile, i + 1, f->begin,
                 f->end ? out_u64(f->end) : out_none(),
                 f->context ? out_u64(lode_context_id(f->context)) : out_none(),
-                f->context ? label_context(&l, f->context) : label_name(&l, f->function, names));
+                f->context ? label_context_as(&l, f->context, names) : label_name(&l, f->function, names));
     }
     label_free(&l);
 }
@@ -91,7 +91,7 @@ static lode_status path_in_track(stack *s, const lode_recording *recording, uint
     return status == LODE_END ? LODE_OK : status;
 }
 
-lode_status trace_write_stacks(out *o, const trace_drawing *d, uint64_t time, uint64_t rows, int names,
+lode_status trace_write_stacks(out *o, const trace_drawing *d, uint64_t time, uint64_t rows,
                                lode_error *error)
 {
     stack s = {0};
@@ -106,7 +106,7 @@ lode_status trace_write_stacks(out *o, const trace_drawing *d, uint64_t time, ui
         status = d->db ? path_in_line(&s, d->db, line->line, time, error)
                        : path_in_track(&s, d->recording, line->line, time, error);
         if (status == LODE_OK)
-            write_frames(o, &s, line, names);
+            write_frames(o, &s, line, d->names);
     }
     out_table_end(o);
     free(s.frames);

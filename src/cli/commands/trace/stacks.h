@@ -6,7 +6,7 @@
 #include "commands/trace/draw.h"
 
 /* Up to `rows` lines, 0: all; a row for each context of the path, the outermost first. */
-lode_status trace_write_stacks(out *o, const trace_drawing *d, uint64_t time, uint64_t rows, int names,
+lode_status trace_write_stacks(out *o, const trace_drawing *d, uint64_t time, uint64_t rows,
                                lode_error *error);
 
 #endif

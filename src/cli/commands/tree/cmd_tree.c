@@ -204,6 +204,14 @@ static unsigned width_of_more(const tree_metrics *metrics, int has_sites, int ha
            METRIC_WIDTH * (unsigned)tree_metrics_count(metrics);
 }
 
+/* Costs of calls have no metric. */
+static int names_of(const lode_cost *cost, const tree_options *options)
+{
+    int names = options->shared.names;
+    return lode_cost_metric(cost) ? names_of_database(lode_cost_database(cost), names)
+                                  : names_of_recordings(names);
+}
+
 static void write_rows(out *o, const lode_view *view, const lode_cost *cost, const tree_metrics *metrics,
                        const tree_options *options)
 {
@@ -212,8 +220,7 @@ static void write_rows(out *o, const lode_view *view, const lode_cost *cost, con
                      .metrics = metrics,
                      .total = lode_cost_total(cost),
                      .unit = unit_of(cost),
-                     .names = has_calls ? names_of_recordings(options->shared.names)
-                                        : names_of_databases(options->shared.names)};
+                     .names = names_of(cost, options)};
     metric_columns *columns = metric_columns_new(tree_metrics_count(metrics) + 1);
     int has_sites = !has_calls && !options->lines && !is_by_callers(options) &&
                     branches_deepest(view) <= level_bound(o, width_of_more(metrics, 1, 0));
@@ -254,8 +261,7 @@ static void say_what_is_left_out(out *o, const lode_view *view, const tree_optio
 
 static lode_name_form form_of(const lode_cost *cost, const tree_options *options)
 {
-    int names = options->shared.names;
-    return name_form(lode_cost_metric(cost) ? names_of_databases(names) : names_of_recordings(names));
+    return name_form(names_of(cost, options));
 }
 
 /* Several functions can have a name, or match a part of one. */

@@ -177,6 +177,7 @@ static lode_status analyse(struct opened *self, lode_database **out, lode_error 
         self->owner.trace_line = get_line;
     struct lode_analysed about = {.format = "perf",
                                   .file = perf_part_at(&source->store, 0)->name,
+                                  .usual_names = LODE_NAME_SIMPLE,
                                   .size = source->store.bytes,
                                   .scratch = scratch.fd,
                                   .threads = self->input.threads,
