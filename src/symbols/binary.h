@@ -5,10 +5,15 @@
 #include "answer.h"
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
+#include <gelf.h>
 
 /* Functions, inlined functions and lines of debug information. Returns SYMBOLS_HAS_... */
 unsigned read_debug(struct answers *answers, Dwarf *dwarf);
 /* Symbols, for offsets without an answer. */
 void read_symbols(struct answers *answers, Elf *elf);
+/* The same of those that are compressed in the binary; it is the one of SYMBOLS_BINARY_FD. */
+void read_mini_symbols(struct answers *answers, Elf *elf);
+/* Names the offsets in a symbol that have no answer. */
+void use_symbol(struct answers *answers, const GElf_Sym *symbol, const char *name);
 
 #endif

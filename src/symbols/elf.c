@@ -16,7 +16,7 @@ static Elf_Scn *find_table(Elf *elf, GElf_Word type, GElf_Shdr *header)
     return NULL;
 }
 
-static void use_symbol(struct answers *answers, Elf *elf, const GElf_Shdr *header, const GElf_Sym *symbol)
+void use_symbol(struct answers *answers, const GElf_Sym *symbol, const char *name)
 {
     uint64_t end = symbol->st_size == 1 ? symbol->st_value + 1 : symbol->st_value + symbol->st_size - 1;
     uint32_t first, scope = SYMBOLS_NONE;
@@ -25,15 +25,13 @@ static void use_symbol(struct answers *answers, Elf *elf, const GElf_Shdr *heade
         struct found *found = &answers->found[first + i];
         if (found->scope != SYMBOLS_NONE)
             continue;
-        if (scope == SYMBOLS_NONE) {
-            const char *name = elf_strptr(elf, header->sh_link, symbol->st_name);
+        if (scope == SYMBOLS_NONE)
             scope = answers_scope(answers, (struct scope){.parent = SYMBOLS_NONE,
                                                           .name = answers_string(answers, name),
                                                           .file = SYMBOLS_NONE,
                                                           .function = SYMBOLS_NONE,
                                                           .address = symbol->st_value,
                                                           .kind = SYMBOLS_FUNCTION});
-        }
         found->scope = scope;
     }
 }
@@ -49,6 +47,6 @@ void read_symbols(struct answers *answers, Elf *elf)
     for (size_t i = 0; data && size > 0 && i < data->d_size / size && i < INT32_MAX; i++) {
         GElf_Sym symbol;
         if (gelf_getsym(data, (int)i, &symbol))
-            use_symbol(answers, elf, &header, &symbol);
+            use_symbol(answers, &symbol, elf_strptr(elf, header.sh_link, symbol.st_name));
     }
 }

@@ -130,8 +130,11 @@ static void answer(Elf *elf, Elf *debug, bool has_loops, bool is_all)
         must_have_memory();
     send_debug(elf, has);
     read_symbols(&answers, elf);
+    read_mini_symbols(&answers, elf);
     if (has_loops)
         structure_apply(&structure, &answers);
+    if (has_loops && !is_all)
+        name_stubs(&structure, &answers);
     if (is_all)
         find_ends(&structure, &answers);
     answers_send(&answers);

@@ -69,6 +69,8 @@ void structure_analyse(struct structure *structure, struct answers *answers);
 void structure_place_loops(struct structure *structure, const struct answers *answers);
 /* Puts loops among the scopes of all offsets. */
 void structure_apply(struct structure *structure, struct answers *answers);
+/* Names stubs of the procedure linkage table, after all others have names. */
+void name_stubs(const struct structure *structure, struct answers *answers);
 /* The end of the code at an offset, before `next`. */
 uint64_t structure_end(const struct structure *structure, uint64_t offset, uint64_t next);
 

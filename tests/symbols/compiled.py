@@ -8,6 +8,7 @@ information in a file of its own; binaries of the corpus; binaries that are cut 
 
 import argparse
 import functools
+import lzma
 import os
 import random
 import re
@@ -259,6 +260,41 @@ def check_functions(tap, folder, helper_path):
     tap.check(len(numbers) == 1, "a function that is inlined twice is one", numbers)
 
 
+def check_stubs(tap, folder, helper_path):
+    """Stubs of the procedure linkage table have the names that objdump has for them."""
+    for name, flags in (("lazy", ["-Wl,-z,lazy"]), ("now", ["-Wl,-z,now"]), ("marked", ["-fcf-protection", "-Wl,-z,ibtplt", "-Wl,-z,lazy"])):
+        program = compile_program(folder, f"stubs-{name}", (C_MAIN, C_SHARED), ["-O2", *flags])
+        lines = [line for section in (".plt", ".plt.sec", ".plt.got") for line in stub_lines(program, section)]
+        wanted = {int(found[1], 16): found[2] for line in lines if (found := re.match(r"([0-9a-f]+) <(.+@plt)>:", line))}
+        addresses = sorted({address + i for address in wanted for i in (0, 5)})
+        reply = helper.ask(helper_path, program, addresses, mode="inside,loops")
+        found = {address: [scope[1] for scope in reply.chain(address)] for address in addresses}
+        wrong = [(hex(address), found[address], found[address + 5], callee) for address, callee in wanted.items()
+                 if not found[address] == found[address + 5] == [callee]]
+        tap.check(wanted and not wrong, f"stubs of the linkage table are named: {name}, {len(wanted)} of them", wrong[:8])
+
+
+def stub_lines(program, section):
+    return subprocess.run(["objdump", "-d", "-j", section, program], capture_output=True, text=True, check=False).stdout.splitlines()
+
+
+def check_compressed(tap, folder, helper_path):
+    """Names of a stripped binary that has a compressed table of symbols."""
+    program = compile_program(folder, "mini", (C_MAIN, C_SHARED), ["-O1", "-fno-inline"])
+    symbols, packed, stripped = folder / "mini.symbols", folder / "mini.xz", folder / "mini.stripped"
+    addresses = sorted(int(line.split()[0], 16) for line in output("nm", program).splitlines() if line.split()[-1] in ("below", "twice", "shared"))
+    output("objcopy", "--only-keep-debug", program, symbols)
+    output("objcopy", "--strip-debug", symbols)
+    packed.write_bytes(lzma.compress(symbols.read_bytes()))
+    output("objcopy", "--strip-all", program, stripped)
+    bare = helper.ask(helper_path, stripped, addresses)
+    output("objcopy", "--add-section", f".gnu_debugdata={packed}", stripped)
+    reply = helper.ask(helper_path, stripped, addresses)
+    names = sorted(scope[1] for address in addresses for scope in reply.chain(address))
+    tap.check(len(addresses) == 3 and not any(bare.chain(address) for address in addresses) and names == ["below", "shared", "twice"],
+              "a compressed table of symbols names the functions of a stripped binary", names)
+
+
 def check_vdso(tap, helper_path):
     images = sorted((corpus() / "measurements").glob("*/vdso/*"))
     if not images:
@@ -319,6 +355,8 @@ def main():
         check_programs(tap, folder, options.helper)
         check_split(tap, folder, options.helper)
         check_functions(tap, folder, options.helper)
+        check_stubs(tap, folder, options.helper)
+        check_compressed(tap, folder, options.helper)
         check_vdso(tap, options.helper)
         check_damage(tap, folder, options.helper, options.damaged)
     return tap.finish()
