@@ -23,6 +23,7 @@ ALL_TOOLS = ("perf", "uftrace", "hpcrun")
 # The kernel decides which event works, and whether its own code is recorded.
 EVENT = re.compile(r"-e (cycles|cpu-clock)(:u)?")
 FREE_EVENT = re.compile(r"(cycles|cpu-clock)/freq=(\d+),name=(cycles|cpu-clock)/u?")
+SCHED = re.compile(" -e sched:sched_switch -e sched:sched_wak(ing|eup)")
 PERF = "perf record -o lode-{name}-1.data -e EVENT -F 999"
 # (program, what is called); every other tool is installed.
 CHOICES = (
@@ -39,7 +40,7 @@ CHOICES = (
 
 def normal(line):
     line = EVENT.sub("-e EVENT", FREE_EVENT.sub(r"EVENT/freq=\2/", line.strip()))
-    return line.replace(" -e sched:sched_switch -e sched:sched_wakeup", "")
+    return SCHED.sub("", line)
 
 
 class Bench:

@@ -43,11 +43,16 @@ static int try_event(int pid, unsigned type, unsigned long long config, int has_
     return 0;
 }
 
-/* The number of a tracepoint; negative if it cannot be read. */
-static int sched_switch(void)
+/* The number of a tracepoint of the scheduler; negative if it cannot be read. */
+static int tracepoint_of(const char *name)
 {
-    int id = read_number("/sys/kernel/tracing/events/sched/sched_switch/id", -1);
-    return id >= 0 ? id : read_number("/sys/kernel/debug/tracing/events/sched/sched_switch/id", -1);
+    char path[128];
+    snprintf(path, sizeof path, "/sys/kernel/tracing/events/sched/%s/id", name);
+    int id = read_number(path, -1);
+    if (id >= 0)
+        return id;
+    snprintf(path, sizeof path, "/sys/kernel/debug/tracing/events/sched/%s/id", name);
+    return read_number(path, -1);
 }
 
 void permit_ask(int pid, permit *found)
@@ -60,10 +65,11 @@ void permit_ask(int pid, permit *found)
     found->state = !with_kernel ? PERMIT_ALL : found->code ? PERMIT_NONE : PERMIT_USER;
     if (found->state == PERMIT_NONE)
         return;
-    int is_all = found->state == PERMIT_ALL, tracepoint = sched_switch();
+    int is_all = found->state == PERMIT_ALL, tracepoint = tracepoint_of("sched_switch");
     found->has_cycles = try_event(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, is_all) == 0;
     found->has_sched = is_all && tracepoint >= 0 &&
                        try_event(pid, PERF_TYPE_TRACEPOINT, (unsigned long long)tracepoint, 1) == 0;
+    found->has_waking = tracepoint_of("sched_waking") >= 0;
 }
 
 void permit_say(const permit *found, int wants_sched)

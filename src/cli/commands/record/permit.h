@@ -14,6 +14,7 @@ typedef struct permit {
     int code;       /* why nothing is permitted: errno */
     int has_cycles; /* a hardware counter works */
     int has_sched;  /* switches between tasks can be recorded with their call stacks */
+    int has_waking; /* and who wakes a task; on kernels before 4.3, only that it runs again */
     int paranoid;   /* kernel.perf_event_paranoid; PERMIT_UNKNOWN */
     int kptr;       /* kernel.kptr_restrict, likewise */
     int max_rate;   /* kernel.perf_event_max_sample_rate, likewise */

@@ -141,7 +141,8 @@ static void add_events(const plan *p, words *list)
         words_print(list, "%llu", frequency);
     }
     if (p->options->off_cpu && permitted->has_sched) {
-        words_add_all(list, (const char *const[]){"-e", "sched:sched_switch", "-e", "sched:sched_wakeup"}, 4);
+        const char *waking = permitted->has_waking ? "sched:sched_waking" : "sched:sched_wakeup";
+        words_add_all(list, (const char *const[]){"-e", "sched:sched_switch", "-e", waking}, 4);
     }
 }
 
