@@ -4,12 +4,13 @@
 
 #include <lode/name.h>
 #include <math.h>
+#include <stdlib.h>
 
 #define GAIN_MIN     0.02
 #define RANKS_MIN    0.10
 #define THREADS_MIN  0.15
 #define EXPLAINS_MIN 0.80 /* of the time in MPI */
-#define SAME_ENTRY   0.95 /* of the time of threads that the program starts */
+#define SAME_START   0.95 /* of the time of threads that the program starts */
 #define ERRORS_MIN   4    /* standard errors: the largest of many noisy values is never the mean */
 
 struct balance {
@@ -68,21 +69,40 @@ static void balance_threads(const struct lode_diagnosis *d, struct balance *b)
         note(b, lode_diagnose_time_of_thread(&d->profiles->threads[i], USEFUL, INSIDE), i);
 }
 
-/* Threads that the program starts itself: all of them begin with the same function. */
-static bool have_one_entry(const struct lode_diagnosis *d)
+/* Whether a context begins what a thread is for: the outermost function that is the program's. */
+static bool is_start(const struct lode_diagnosis *d, uint32_t index)
 {
     const struct lode_context_tree *tree = &d->profiles->db->tree;
-    const double *costs = d->profiles->cost->inclusive;
-    double most = 0, sum = 0;
-    for (uint32_t i = 1; i < tree->count; i++) {
-        const lode_context *entry = &tree->nodes[tree->nodes[i].parent];
-        if (entry->lexical != LODE_LEXICAL_ENTRY || entry->entry != LODE_ENTRY_APPLICATION_THREAD ||
-            !(costs[i] > 0))
+    const lode_context *at = &tree->nodes[index];
+    if (d->profiles->holders[index] != index || d->profiles->holders[at->parent] != 0 || !at->function)
+        return false;
+    while (at->index != 0 && at->lexical != LODE_LEXICAL_ENTRY)
+        at = &tree->nodes[at->parent];
+    return at->lexical == LODE_LEXICAL_ENTRY && at->entry == LODE_ENTRY_APPLICATION_THREAD;
+}
+
+/*
+ * Threads that the program starts itself: all of them begin with the same function of the program.
+ * Above it, libraries have functions that are the same for all threads.
+ */
+static lode_status have_one_start(const struct lode_diagnosis *d, bool *have, lode_error *error)
+{
+    const lode_database *db = d->profiles->db;
+    double *sums = calloc((size_t)db->function_count + 1, sizeof *sums);
+    double most = 0, all = 0;
+    LODE_TRY_ALLOC(sums, error);
+    for (uint32_t i = 1; i < db->tree.count; i++) {
+        double cost = d->profiles->cost->inclusive[i];
+        if (!(cost > 0) || !is_start(d, i))
             continue;
-        sum += costs[i];
-        most = fmax(most, costs[i]);
+        double *sum = &sums[db->tree.nodes[i].function->index];
+        *sum += cost;
+        all += cost;
+        most = fmax(most, *sum);
     }
-    return sum > 0 && most > SAME_ENTRY * sum;
+    free(sums);
+    *have = all > 0 && most > SAME_START * all;
+    return LODE_OK;
 }
 
 /* What such threads do, but the first one. */
@@ -151,7 +171,9 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
         balance_threads(d, &b);
         return judge(d, &b, "OpenMP threads", THREADS_MIN, error);
     }
-    if (!have_one_entry(d))
+    bool have;
+    LODE_TRY(have_one_start(d, &have, error));
+    if (!have)
         return LODE_OK;
     balance_workers(d, &b);
     return b.count > 1 ? judge(d, &b, "Threads", THREADS_MIN, error) : LODE_OK;
