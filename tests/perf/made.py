@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tools")]
 
 from tap import Tap  # noqa: E402
-from write import CHAIN, COMPRESSED, COMPRESSED2, ID, IDENTIFIER, MARK_USER, PAGE_FAULTS, RAW, USUAL, Event, Recording  # noqa: E402
+from write import BRANCHES, CHAIN, COMPRESSED, COMPRESSED2, ID, IDENTIFIER, MARK_USER, PAGE_FAULTS, RAW, READ, READ_ID, USUAL, Event, Recording  # noqa: E402
 
 BASE, PAGE, PAGES = 0x400000, 0x1000, 48
 MODULES = [f"/lib/lib{number}.so" for number in range(6)]
@@ -282,6 +282,7 @@ def check_wakers(tap, lode, folder):
         go(2, 1, 150)  # the first one waited 50 ns
         go(1, 2, 200)  # the second one 50 ns, woken by nobody
         go(2, 1, 280)  # the first one 80 ns, woken by nobody
+        go(1, 88, 300)  # a thread of another process
         recording.describe()
         path = folder / "wakers.data"
         path.write_bytes(recording.file())
@@ -290,7 +291,86 @@ def check_wakers(tap, lode, folder):
         total = ask(lode, "top", "--json", "-m", OFF, path)["total"]
         tap.check(list(found) == [waker] and near(found[waker], 50e-9) and near(total, 180e-9), f"off-CPU time is {waker}", [found, total])
         threads = {int(row["id_tuple"][1]["physical"]) for row in ask(lode, "profiles", "--json", "--limit", 0, "-m", OFF, path)["rows"]}
-        tap.check(threads <= {0, 1, 2}, "a thread that is only woken has no profile", [threads])
+        tap.check(threads <= {0, 1, 2}, "a thread that is only woken, or only gets the processor, has no profile", [threads])
+
+
+def check_forms(tap, lode, folder):
+    """Names of C++ are simple in every command, unless another form is asked for."""
+    event = Event(fields=USUAL | CHAIN)
+    recording = Recording(event)
+    recording.comm(46, 46, "work")
+    recording.mmap2(46, 0x400000, 0x10000, 0, "//anon")
+    for time in (1000, 2000):
+        recording.sample(event, 0x400110, 46, 46, time, chain=(MARK_USER, 0x400110, 0x400220))
+    path = folder / "forms.data"
+    path.write_bytes(recording.file())
+    (folder / "perf-46.map").write_text("400100 80 _ZN3app4workIiEEvT_\n400200 80 _ZN3app3runEi\n")
+    questions = {"top": ["top"], "tree": ["tree"], "flame": ["flame", "--json"], "trace": ["trace"], "boxes": ["trace", "--boxes"], "stacks": ["trace", "--at", "0"],
+                 "context": ["context", path, "3"], "search": ["search", path, "work"], "export": ["export", path, "--format", "folded", "-o", "-"],
+                 "compare": ["compare", path, path, "--all"]}
+    wrong = []
+    for name, words in questions.items():
+        shown = {}
+        for form in ("", "simple", "full") if name != "context" else ("",):
+            line = [*words, *([] if path in words else [path]), *(["--names", form] if form else [])]
+            done = subprocess.run([lode, *map(str, line)], capture_output=True, text=True, check=False)
+            shown[form] = done.stdout
+            if "app::work" not in done.stdout or ("app::work<int>" in done.stdout) != (form == "full"):
+                wrong.append((name, form, done.stdout, done.stderr))
+        if shown.get("simple", shown[""]) != shown[""]:
+            wrong.append((name, shown))
+    tap.check(not wrong, "names are simple by default", wrong)
+    copy = folder / "forms.db"
+    subprocess.run([lode, "convert", path, "-o", copy], capture_output=True, check=True)
+    rows = ask(lode, "top", "--json", copy)["rows"]
+    tap.check({row["name"] for row in rows} == {"void app::work<int>(int)", "app::run(int)"}, "a database that is made of it has full names", rows)
+
+
+def check_branches(tap, lode, folder):
+    """Branches before a sample are counted; those of a stack of calls are its callers."""
+    event = Event(fields=USUAL | CHAIN | BRANCHES, name="cycles", kind=(0, 0))
+    recording = Recording(event)
+    recording.comm(10, 10, "work")
+    recording.mmap2(10, 0x400000, 0x10000, 0, "/lib/first.so")
+    for time, flags in ((1000, (1, 2, 3)), (1100, (2, 2))):
+        recording.sample(event, 0x400110, 10, 10, time, chain=(MARK_USER, 0x400110), branches=[(0x400200, 0x400300, one) for one in flags])
+    path = folder / "branches.data"
+    path.write_bytes(recording.file())
+    found = {metric["name"]: metric["total"] for metric in ask(lode, "info", "--json", path)["metrics"]}
+    wanted = {"cycles": 2, "cycles:samples": 2, "cycles:branches": 5, "cycles:mispredicted": 2}
+    tap.check(found == wanted, "branches before samples are counted, and how many were mispredicted", [found])
+    event.branches = 1 << 11
+    recording.records.clear()
+    recording.comm(10, 10, "work")
+    for start, name in ((0x400000, "/lib/first.so"), (0x500000, "/lib/second.so"), (0x600000, "/lib/third.so")):
+        recording.mmap2(10, start, 0x10000, 0, name)
+    calls = [(0x500010, 0x400100, 0), (0x600020, 0x500000, 0)]
+    recording.sample(event, 0x400110, 10, 10, 1000, chain=(MARK_USER, 0x400110, 0x400999), branches=calls)
+    path.write_bytes(recording.file())
+    rows = ask(lode, "tree", "--json", "--limit", 0, "--min-percent", 0, "--lines", path)["rows"]
+    metrics = [metric["name"] for metric in ask(lode, "info", "--json", path)["metrics"]]
+    tap.check([row["name"] for row in rows] == ["work", "[third.so]", "[second.so]", "[first.so]"] and metrics == ["cycles", "cycles:samples"],
+              "a branch stack of calls is a call stack", [rows, metrics])
+
+
+def check_reads(tap, lode, folder):
+    """Counters that threads had when they ended are costs of these threads."""
+    fields = USUAL | IDENTIFIER
+    events = Event(fields=fields, ids=(11, 12), name="cpu-clock", read_format=READ_ID), Event(PAGE_FAULTS, fields, (21,), "page-faults", read_format=READ_ID)
+    recording = Recording(*events)
+    recording.comm(10, 10, "work")
+    recording.fork(10, 11, 10, 10, 900)
+    for tid in (10, 11):
+        recording.sample(events[0], 0x100, 10, tid, 1000)
+    for tid, value, number in ((10, 3000000000, 11), (11, 500000000, 11), (11, 250000000, 12), (11, 7, 21)):
+        recording.side(READ, recording.numbers("ii", 10, tid) + recording.words(value, number), 10, tid, 2000)
+    recording.describe()
+    path = folder / "reads.data"
+    path.write_bytes(recording.file())
+    counted = lambda metric: {int(row["id_tuple"][1]["physical"]): row["value"]  # noqa: E731
+                              for row in ask(lode, "profiles", "--json", "--limit", 0, "-m", metric, path)["rows"] if row["value"]}
+    found = counted("cpu-clock:counted (sec)"), counted("page-faults:counted")
+    tap.check(found == ({10: 3, 11: 0.75}, {11: 7}), "counters of threads that ended are theirs", [found])
 
 
 def check_names(tap, lode, folder):
@@ -322,6 +402,9 @@ def main():
         check_packed(tap, options.lode, Path(scratch))
         check_remapped(tap, options.lode, Path(scratch))
         check_wakers(tap, options.lode, Path(scratch))
+        check_forms(tap, options.lode, Path(scratch))
+        check_branches(tap, options.lode, Path(scratch))
+        check_reads(tap, options.lode, Path(scratch))
         check_names(tap, options.lode, Path(scratch))
         for number, (form, size) in enumerate(FORMS.items()):
             for seed in range(options.seeds):

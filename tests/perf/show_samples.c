@@ -85,7 +85,7 @@ static lode_status show_unwound(struct perf_replay *replay, char **arguments, lo
     const char *replacement = arguments[3];
     struct hpcrun_asking asking = {
         .binaries = {.program = arguments[2], .replacements = &replacement, .replacement_count = 1}};
-    lode_perf_unwinder_open(&unwinder, replay, &asking, INT64_MAX);
+    lode_perf_unwinder_open(&unwinder, replay, &asking, INT64_MAX, -1);
     accept_binaries(replay);
     lode_status status = show_all(replay, &unwinder, error);
     lode_perf_unwinder_close(&unwinder);

@@ -21,7 +21,7 @@ MARK_KERNEL, MARK_USER = 2**64 - 128, 2**64 - 512  # in call chains
 
 # Fields of a sample, by bit.
 IP, TID, TIME, ADDR, READS, CHAIN, ID, CPU, PERIOD, STREAM_ID, RAW = (1 << bit for bit in range(11))
-REGS_USER, STACK_USER, IDENTIFIER = 1 << 12, 1 << 13, 1 << 16
+BRANCHES, REGS_USER, STACK_USER, IDENTIFIER = 1 << 11, 1 << 12, 1 << 13, 1 << 16
 USUAL = IP | TID | TIME | CPU | PERIOD
 READ_ID, READ_GROUP = 4, 8
 INHERIT, FREQ, ID_ALL, CLOCKID = 1 << 1, 1 << 10, 1 << 18, 1 << 25  # flags of an attribute
@@ -42,10 +42,10 @@ def turned_bits(number):
 
 
 class Event:
-    def __init__(self, kind=CPU_CLOCK, fields=USUAL, ids=(), name=None, period=1, size=136, flags=ID_ALL, read_format=0, max_stack=0, regs=0, said_size=None, clock=None):
+    def __init__(self, kind=CPU_CLOCK, fields=USUAL, ids=(), name=None, period=1, size=136, flags=ID_ALL, read_format=0, max_stack=0, regs=0, said_size=None, clock=None, branches=0):
         if clock is not None:
             flags |= CLOCKID
-        self.clock = clock or 0
+        self.clock, self.branches = clock or 0, branches
         self.kind, self.fields, self.ids, self.name, self.period, self.size = kind, fields, tuple(ids), name, period, size
         self.flags, self.read_format, self.max_stack, self.regs = flags, read_format, max_stack, regs
         self.said_size = size if said_size is None else said_size
@@ -76,7 +76,7 @@ class Recording:
     def attr(self, event):
         flags = turned_bits(event.flags) if self.order == ">" else self.words(event.flags)
         data = self.numbers("II", event.kind[0], event.said_size) + self.words(event.kind[1], event.period, event.fields, event.read_format) + flags
-        data += self.numbers("II", 0, 0) + self.words(0, 0, 0, event.regs) + self.numbers("Ii", 4096 if event.fields & STACK_USER else 0, event.clock)
+        data += self.numbers("II", 0, 0) + self.words(0, 0, event.branches, event.regs) + self.numbers("Ii", 4096 if event.fields & STACK_USER else 0, event.clock)
         data += self.words(0) + self.numbers("IH", 0, event.max_stack)
         return data.ljust(event.size, b"\0")[: event.size]
 
@@ -130,8 +130,8 @@ class Recording:
         self.side(LOST, self.words(0, count), 0, 0, time)
         self.side(LOST_SAMPLES, self.words(samples), 0, 0, time)
 
-    def sample(self, event, ip, pid, tid, time=0, period=1, chain=(), cpu=0, mode=USER, counters=(), raw=b"", more=b"", number=None):
-        """`counters` are (value, id) of a group; `more` is what follows."""
+    def sample(self, event, ip, pid, tid, time=0, period=1, chain=(), cpu=0, mode=USER, counters=(), raw=b"", branches=(), more=b"", number=None):
+        """`counters` are (value, id) of a group; `branches` are (from, to, flags); `more` is what follows."""
         number = number if number is not None else event.ids[0] if event.ids else 0
         raw = self.numbers("I", len(raw)) + raw
         parts = (
@@ -147,6 +147,7 @@ class Recording:
             (READS, self.words(len(counters), *(word for pair in counters for word in pair))),
             (CHAIN, self.words(len(chain), *chain)),
             (RAW, raw),
+            (BRANCHES, self.words(len(branches), *(word for branch in branches for word in branch))),
         )
         self.add(SAMPLE, b"".join(data for field, data in parts if event.fields & field) + more, mode)
 

@@ -21,6 +21,7 @@ static lode_status read_samples(struct checking *self)
     lode_error *error = store->report->error;
     self->has_worker = true;
     LODE_TRY(lode_perf_worker_open(&self->worker, &self->replay, 0, -1, error));
+    self->worker.only_checks = true;
     for (uint64_t i = 0; i < store->pieces.count; i++)
         LODE_TRY(lode_perf_collect(&self->worker, i, error));
     LODE_TRY(lode_perf_limit_contexts(store, self->worker.raw.tree.count));

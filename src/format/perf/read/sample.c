@@ -67,14 +67,14 @@ static bool take_raw(struct walk *walk, struct perf_sample *sample)
     return take(walk, sizeof(uint32_t), &size) && take(walk, perf_u32(walk->is_big, size.data), &sample->raw);
 }
 
-static bool take_branches(struct walk *walk, const struct perf_attr *attr)
+static bool take_branches(struct walk *walk, const struct perf_attr *attr, struct lode_range *out)
 {
     uint64_t count, index;
     struct lode_range bytes;
     bool has_index = attr->branch_type >> PERF_BRANCH_INDEX & 1;
     bool has_counters = attr->branch_type >> PERF_BRANCH_COUNTERS & 1;
     return take_u64(walk, &count) && (!has_index || take_u64(walk, &index)) && count <= walk->left / 24 &&
-           take_words(walk, count * 3, &bytes) && (!has_counters || take_words(walk, count, &bytes));
+           take_words(walk, count * 3, out) && (!has_counters || take_words(walk, count, &bytes));
 }
 
 /* None if the thread was in the kernel only. */
@@ -128,7 +128,7 @@ static bool take_variable(struct walk *walk, const struct perf_attr *attr, struc
         (!(type & PERF_HAS_READ) || take_counters(walk, attr, sample)) &&
         (!(type & PERF_HAS_CHAIN) || take_chain(walk, sample)) &&
         (!(type & PERF_HAS_RAW) || take_raw(walk, sample)) &&
-        (!(type & PERF_HAS_BRANCHES) || take_branches(walk, attr)) &&
+        (!(type & PERF_HAS_BRANCHES) || take_branches(walk, attr, &sample->branches)) &&
         (!(type & PERF_HAS_REGS_USER) || take_registers(walk, attr->regs_user, &sample->registers)) &&
         (!(type & PERF_HAS_STACK_USER) || take_stack(walk, &sample->stack)) && take_rest(walk, attr);
     sample->has_stack = sample->registers.size > 0 && sample->stack.size > 0;
@@ -144,7 +144,8 @@ static void clear(struct perf_sample *sample, const struct perf_event *event)
     sample->pid = sample->tid = -1;
     sample->cpu = UINT32_MAX;
     sample->has_ip = sample->has_time = sample->has_chain = sample->has_counters = sample->has_stack = false;
-    sample->chain = sample->counters = sample->raw = sample->registers = sample->stack = none;
+    sample->chain = sample->counters = sample->raw = sample->branches = sample->registers = sample->stack =
+        none;
     sample->counter_size = 0;
     sample->value = sample->value_id = sample->rest = 0;
 }
@@ -189,4 +190,12 @@ bool lode_perf_sample_read(struct perf_sample *sample, const struct perf_event *
         return false;
     sample->rest = walk.left;
     return true;
+}
+
+bool lode_perf_counters_read(struct perf_sample *sample, const struct perf_attr *attr, bool is_big,
+                             struct lode_range bytes)
+{
+    struct walk walk = {bytes.data, bytes.size, is_big};
+    *sample = (struct perf_sample){0};
+    return take_counters(&walk, attr, sample);
 }

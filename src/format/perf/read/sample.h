@@ -16,8 +16,9 @@ struct perf_sample {
     struct lode_range counters; /* of a group: values, ids and losses */
     uint32_t counter_size;      /* bytes of each; 0: there is only the one of `value` */
     uint64_t value, value_id;
-    struct lode_range raw; /* of a tracepoint */
-    bool has_stack;        /* registers and stack, which must be unwound: */
+    struct lode_range raw;      /* of a tracepoint */
+    struct lode_range branches; /* from, to and flags of each, u64; the last one first */
+    bool has_stack;             /* registers and stack, which must be unwound: */
     struct lode_range registers, stack;
     uint64_t rest; /* bytes that no field takes */
 };
@@ -25,5 +26,9 @@ struct perf_sample {
 /* `record` has `size` bytes, with its header. False if it is too short for its fields. */
 bool lode_perf_sample_read(struct perf_sample *sample, const struct perf_event *event, bool is_big,
                            const uint8_t *record, uint32_t size);
+
+/* The counters of a record READ, into the fields that they have in a sample. False: it is short. */
+bool lode_perf_counters_read(struct perf_sample *sample, const struct perf_attr *attr, bool is_big,
+                             struct lode_range bytes);
 
 #endif

@@ -30,6 +30,7 @@ enum perf_type {
     PERF_COMM = 3,
     PERF_EXIT = 4,
     PERF_FORK = 7,
+    PERF_READ = 8,
     PERF_SAMPLE = 9,
     PERF_MMAP2 = 10,
     PERF_AUX = 11,
@@ -124,7 +125,8 @@ enum {
 };
 
 enum {
-    PERF_BRANCH_INDEX = 17, /* bits of the type of branches */
+    PERF_BRANCH_CALL_STACK = 11, /* bits of the type of branches */
+    PERF_BRANCH_INDEX = 17,
     PERF_BRANCH_COUNTERS = 19
 };
 

@@ -3,8 +3,8 @@
 
 #include "base/text/count.h"
 #include "format/perf/read/stream.h"
+#include "format/perf/source/chains.h"
 #include "format/perf/source/path.h"
-#include "format/perf/source/unwind.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,9 +136,8 @@ static lode_status renew(struct perf_worker *worker, struct perf_known *known, i
     return LODE_OK;
 }
 
-/* What holds for a thread at a time: mostly what held before. */
-static lode_status find_known(struct perf_worker *worker, int32_t pid, int32_t tid, uint64_t time,
-                              struct perf_known **out, lode_error *error)
+lode_status lode_perf_find_known(struct perf_worker *worker, int32_t pid, int32_t tid, uint64_t time,
+                                 struct perf_known **out, lode_error *error)
 {
     bool added = false;
     if (worker->last_known == 0 || worker->last_tid != tid) {
@@ -172,9 +171,9 @@ static lode_status find_row(struct perf_worker *worker, uint32_t lane, uint32_t 
     return LODE_OK;
 }
 
-/* `recent` may be NULL. */
-static lode_status add_cost(struct perf_worker *worker, struct perf_known *known, uint32_t event,
-                            uint32_t node, struct perf_recent *recent, uint64_t period, lode_error *error)
+lode_status lode_perf_add_cost(struct perf_worker *worker, struct perf_known *known, uint32_t event,
+                               uint32_t node, struct perf_recent *recent, struct perf_amount amount,
+                               lode_error *error)
 {
     uint64_t overflows = 0;
     uint32_t number;
@@ -193,8 +192,8 @@ static lode_status add_cost(struct perf_worker *worker, struct perf_known *known
         recent->row = number;
     }
     struct perf_row *row = LODE_ARRAY_AT(&worker->rows, struct perf_row, number);
-    row->count++;
-    lode_wide_add(&row->sum, period, &overflows);
+    row->count += amount.count;
+    lode_wide_add(&row->sum, amount.sum, &overflows);
     return LODE_OK;
 }
 
@@ -235,7 +234,8 @@ static lode_status deliver(const struct taking *self, uint32_t event, uint64_t p
         worker->show(worker->user, &seen);
     }
     worker->counts.samples++;
-    return add_cost(worker, self->known, event, self->node, self->recent, period, self->error);
+    return lode_perf_add_cost(worker, self->known, event, self->node, self->recent,
+                              (struct perf_amount){1, period}, self->error);
 }
 
 static lode_status deliver_counter(const struct taking *self, uint64_t id, uint64_t value)
@@ -291,7 +291,7 @@ static lode_status take_switch(const struct taking *self)
     if ((uint64_t)self->event->next_at + 4 > sample->raw.size || self->event->next_at == 0)
         return LODE_OK;
     int32_t tid = (int32_t)perf_u32(worker->store->is_big, sample->raw.data + self->event->next_at);
-    LODE_TRY(find_known(worker, -1, tid, sample->time, &next, self->error));
+    LODE_TRY(lode_perf_find_known(worker, -1, tid, sample->time, &next, self->error));
     return lode_perf_add_instant(worker, next->who, sample->time, next->entry | PERF_INSTANT_IN, self->error);
 }
 
@@ -308,42 +308,23 @@ static lode_status take_waking(const struct taking *self)
     /* A thread of a process that is not recorded has no profile. */
     if (lode_map_get(&worker->replay->task_of, (uint32_t)tid) == NULL)
         return LODE_OK;
-    LODE_TRY(find_known(worker, -1, tid, sample->time, &woken, self->error));
+    LODE_TRY(lode_perf_find_known(worker, -1, tid, sample->time, &woken, self->error));
     return lode_perf_add_instant(worker, woken->who, sample->time, waker | PERF_INSTANT_WOKEN, self->error);
-}
-
-/* Adds the frames of the user stack to the chain, which has those of the kernel. */
-static bool unwind(struct perf_worker *worker, const struct taking *self, struct perf_sample *out)
-{
-    uint32_t count = lode_perf_unwind(worker->unwinder, self->event, self->sample, self->known->moment.root);
-    uint64_t before = self->sample->chain.size / sizeof(uint64_t), user = PERF_CHAIN_USER;
-    if (count == 0 || before + count + 1 > PERF_WORDS_MOST)
-        return false;
-    if (before > 0)
-        memcpy(worker->words, self->sample->chain.data, before * sizeof user);
-    worker->words[before] = user;
-    memcpy(worker->words + before + 1, worker->unwinder->frames, count * sizeof user);
-    *out = *self->sample;
-    out->has_chain = true;
-    out->chain = (struct lode_range){(const uint8_t *)worker->words, (before + 1 + count) * sizeof user};
-    return true;
 }
 
 static lode_status place(struct taking *self, unsigned mode)
 {
     struct perf_worker *worker = self->worker;
     const struct perf_sample *sample = self->sample;
-    struct perf_sample unwound;
-    bool is_unwound = worker->unwinder && sample->has_stack && unwind(worker, self, &unwound);
-    if (is_unwound)
-        sample = &unwound;
+    struct perf_sample completed;
+    if (lode_perf_complete(worker, self->event, sample, &self->known->moment, &completed))
+        sample = &completed;
     struct perf_chain chain = {self->event, sample, &self->known->moment, mode, self->known->entry};
     struct perf_walked walked = lode_perf_walk(worker, &chain);
     self->node = walked.node;
     self->recent = walked.recent;
     worker->counts.marks += walked.has_mark;
     worker->counts.cut += walked.is_cut;
-    worker->counts.stacks += self->sample->has_stack && !is_unwound;
     worker->counts.untimed += !self->sample->has_time;
     worker->counts.rest += self->sample->rest > 0;
     LODE_TRY_ALLOC(self->node, self->error);
@@ -386,9 +367,11 @@ static lode_status take_sample(struct perf_worker *worker, const struct perf_rec
                           .event = perf_event_at(worker->store, event),
                           .number = event,
                           .error = error};
-    LODE_TRY(find_known(worker, sample->pid, sample->tid, time_of(sample), &self.known, error));
+    LODE_TRY(lode_perf_find_known(worker, sample->pid, sample->tid, time_of(sample), &self.known, error));
     LODE_TRY(place(&self, record->misc & PERF_MODE));
     LODE_TRY(deliver_all(&self));
+    if (sample->branches.size > 0)
+        LODE_TRY(lode_perf_count_branches(worker, self.known, event, self.node, sample, error));
     if (!sample->has_time)
         return LODE_OK;
     if (self.event->is_switch)
@@ -413,7 +396,7 @@ static lode_status take_change(struct perf_worker *worker, const struct perf_rec
     uint64_t time = perf_u64(store->is_big, end - layout->end_time);
     int32_t pid = (int32_t)perf_u32(store->is_big, end - layout->end_tid);
     int32_t tid = (int32_t)perf_u32(store->is_big, end - layout->end_tid + 4);
-    LODE_TRY(find_known(worker, pid, tid, time, &known, error));
+    LODE_TRY(lode_perf_find_known(worker, pid, tid, time, &known, error));
     uint32_t change = record->misc & PERF_MISC_OUT ? PERF_INSTANT_OUT : PERF_INSTANT_IN;
     return lode_perf_add_instant(worker, known->who, time, known->entry | change, error);
 }
@@ -458,6 +441,8 @@ static lode_status take_records(struct perf_worker *worker, struct perf_stream *
             LODE_TRY(take_sample(worker, &record, &sample, event, error));
         else if (record.type == PERF_SWITCH || record.type == PERF_SWITCH_CPU)
             LODE_TRY(take_change(worker, &record, error));
+        else if (record.type == PERF_READ)
+            LODE_TRY(lode_perf_take_read(worker, &record, error));
         if (worker->instants.count >= INSTANTS_MOST)
             LODE_TRY(lode_perf_spool_instants(worker, number, error));
         order++;

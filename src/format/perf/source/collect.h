@@ -20,7 +20,17 @@ struct perf_who {
 };
 
 struct perf_lane {
-    uint32_t who, event;
+    uint32_t who, event; /* the number of an event, and PERF_EVENT_... */
+};
+
+/* Of an event's samples, the branches before them; counters of threads, as they end. */
+#define PERF_EVENT_BRANCHES (UINT32_C(1) << 30)
+#define PERF_EVENT_COUNTED  (UINT32_C(1) << 31)
+#define PERF_EVENT_NUMBER   (PERF_EVENT_BRANCHES - 1)
+
+/* Samples and the sum of their periods; branches and those that were mispredicted; 0 and a count. */
+struct perf_amount {
+    uint64_t count, sum;
 };
 
 /* Sums of a lane at a node. */
@@ -50,6 +60,7 @@ struct perf_run {
     uint64_t at;          /* in the spool */
     uint64_t piece;
     uint32_t count, who, worker;
+    bool is_own; /* the thread itself tells of some, not those that it takes turns with */
 };
 
 /* What was found in samples. */
@@ -67,7 +78,9 @@ struct perf_known {
 };
 
 struct perf_path;
+struct perf_recent;
 struct perf_recents;
+struct perf_record;
 struct perf_unwinder;
 
 /* A sample as it is seen, with the path of its chain: for tests. */
@@ -103,7 +116,8 @@ struct perf_worker {
     unsigned number;
     struct perf_counts counts;
     struct perf_unwinder *unwinder; /* of user stacks; NULL: they are not unwound */
-    uint64_t *words;                /* a chain with unwound frames */
+    bool only_checks;               /* nothing but findings is wanted */
+    uint64_t *words;                /* a chain that was completed */
     uint32_t trace_event;           /* whose samples make trace lines; LODE_NONE: none */
     perf_seen_fn show;              /* may be NULL */
     void *user;
@@ -121,6 +135,22 @@ lode_status lode_perf_worker_open(struct perf_worker *worker, const struct perf_
                                   unsigned number, int scratch, lode_error *error);
 void lode_perf_worker_close(struct perf_worker *worker);
 lode_status lode_perf_collect(struct perf_worker *worker, uint64_t piece, lode_error *error);
+
+/* What holds for a thread at a time: mostly what held before. */
+lode_status lode_perf_find_known(struct perf_worker *worker, int32_t pid, int32_t tid, uint64_t time,
+                                 struct perf_known **out, lode_error *error);
+/* Adds an amount of an event (and PERF_EVENT_...) at a node. `recent` may be NULL. */
+lode_status lode_perf_add_cost(struct perf_worker *worker, struct perf_known *known, uint32_t event,
+                               uint32_t node, struct perf_recent *recent, struct perf_amount amount,
+                               lode_error *error);
+
+/* ---- counted.c ---- */
+
+lode_status lode_perf_count_branches(struct perf_worker *worker, struct perf_known *known, uint32_t event,
+                                     uint32_t node, const struct perf_sample *sample, lode_error *error);
+/* A record READ: what a thread counted until it ended. */
+lode_status lode_perf_take_read(struct perf_worker *worker, const struct perf_record *record,
+                                lode_error *error);
 
 /* ---- instants.c ---- */
 

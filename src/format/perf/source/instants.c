@@ -70,8 +70,9 @@ lode_status lode_perf_spool_instants(struct perf_worker *worker, uint64_t piece,
     LODE_TRY_ALLOC(sort_instants(worker), error);
     for (size_t i = 0; i < count;) {
         size_t end = i;
-        while (end < count && items[end].who == items[i].who)
-            end++;
+        bool is_own = false;
+        for (; end < count && items[end].who == items[i].who; end++)
+            is_own |= !(items[end].node & PERF_INSTANT_IN);
         struct perf_run *run = lode_array_push(&worker->runs);
         LODE_TRY_ALLOC(run, error);
         *run = (struct perf_run){.first = items[i].time,
@@ -80,7 +81,8 @@ lode_status lode_perf_spool_instants(struct perf_worker *worker, uint64_t piece,
                                  .piece = piece,
                                  .count = (uint32_t)(end - i),
                                  .who = items[i].who,
-                                 .worker = worker->number};
+                                 .worker = worker->number,
+                                 .is_own = is_own};
         LODE_TRY(lode_spool_write(&worker->spool, items + i, (end - i) * sizeof *items, error));
         i = end;
     }

@@ -233,11 +233,13 @@ static lode_status list_runs(struct lines *self)
     for (unsigned w = 0; w < source->worker_count; w++) {
         const struct lode_array *runs = &source->workers[w].runs;
         for (size_t i = 0; i < runs->count; i++) {
-            struct perf_run *run = &self->runs[self->run_count++];
-            *run = *LODE_ARRAY_AT(runs, struct perf_run, i);
-            run->who = source->profile_of[source->who_of[w][run->who]];
+            struct perf_run run = *LODE_ARRAY_AT(runs, struct perf_run, i);
+            run.who = source->profile_of[source->who_of[w][run.who]];
+            if (run.who != LODE_NONE)
+                self->runs[self->run_count++] = run;
         }
     }
+    count = self->run_count;
     qsort(self->runs, count, sizeof *self->runs, compare_runs);
     for (size_t i = count; i-- > 0;) {
         bool is_last = i + 1 == count || self->runs[i + 1].who != self->runs[i].who;

@@ -3,6 +3,7 @@
 
 #include "base/compare.h"
 #include "base/progress.h"
+#include "format/perf/source/chains.h"
 #include "format/perf/source/jitdump.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,19 +39,19 @@ static lode_status count_piece(void *context, uint64_t item, lode_error *error)
 static lode_status begin_unwinding(struct perf_source *source, lode_error *error)
 {
     const lode_build_options *options = source->base.input->options;
-    bool is_own = source->store.is_big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) &&
-                  (source->store.machine == NULL || strcmp(source->store.machine, "x86_64") == 0);
     source->asking = (struct hpcrun_asking){.options = options,
                                             .binaries = {.program = options->symbols_program,
                                                          .replacements = options->replacements,
                                                          .replacement_count = options->replacement_count,
                                                          .foreign = options->foreign}};
-    if (!is_own || options->symbols_program == NULL || !lode_perf_has_stacks(&source->store))
+    if (!lode_perf_can_unwind(&source->store) || options->symbols_program == NULL ||
+        !lode_perf_has_stacks(&source->store))
         return LODE_OK;
     source->unwinders = calloc(source->worker_count, sizeof *source->unwinders);
     LODE_TRY_ALLOC(source->unwinders, error);
     for (unsigned i = 0; i < source->worker_count; i++) {
-        lode_perf_unwinder_open(&source->unwinders[i], &source->replay, &source->asking, source->recorded);
+        lode_perf_unwinder_open(&source->unwinders[i], &source->replay, &source->asking, source->recorded,
+                                source->folder.directory);
         source->workers[i].unwinder = &source->unwinders[i];
     }
     return LODE_OK;
@@ -170,28 +171,63 @@ static lode_status name_profiles(struct perf_source *source, lode_error *error)
     return LODE_OK;
 }
 
-static lode_status make_profiles(struct perf_source *source, lode_error *error)
+/* Switches name threads of other processes, too, of which nothing else is told. */
+static lode_status find_own(const struct perf_source *source, bool **out, lode_error *error)
 {
-    struct hpcrun_source *base = &source->base;
-    uint32_t count = (uint32_t)source->whos.items.count;
-    source->profiles = calloc((size_t)count + 1, sizeof *source->profiles);
-    source->profile_of = calloc((size_t)count + 1, sizeof *source->profile_of);
-    base->entries = calloc((size_t)count + 1, sizeof *base->entries);
-    base->reads = calloc((size_t)count + 1, sizeof *base->reads);
-    base->item_of = calloc((size_t)count + 1, sizeof *base->item_of);
-    LODE_TRY_ALLOC(source->profiles && source->profile_of && base->entries && base->reads && base->item_of,
-                   error);
-    for (uint32_t i = 0; i < count; i++) {
+    size_t count = source->whos.items.count;
+    bool *is_own = calloc(count + 1, sizeof *is_own);
+    *out = is_own;
+    LODE_TRY_ALLOC(is_own, error);
+    for (size_t i = 0; i < count; i++)
+        is_own[i] = LODE_ARRAY_AT(&source->whos.items, struct perf_who, i)->thread != LODE_NONE;
+    for (unsigned w = 0; w < source->worker_count; w++) {
+        const struct perf_worker *worker = &source->workers[w];
+        for (size_t i = 0; i < worker->lanes.items.count; i++)
+            is_own[source->who_of[w][LODE_ARRAY_AT(&worker->lanes.items, struct perf_lane, i)->who]] = true;
+        for (size_t i = 0; i < worker->runs.count; i++) {
+            const struct perf_run *run = LODE_ARRAY_AT(&worker->runs, struct perf_run, i);
+            is_own[source->who_of[w][run->who]] |= run->is_own;
+        }
+    }
+    return LODE_OK;
+}
+
+static void list_profiles(struct perf_source *source, const bool *is_own)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < source->whos.items.count; i++) {
         const struct perf_who *who = LODE_ARRAY_AT(&source->whos.items, struct perf_who, i);
         uint32_t leader =
             who->thread == LODE_NONE ? LODE_NONE : perf_thread_at(&source->replay, who->thread)->leader;
-        source->profiles[i] = (struct perf_profile){*who, leader, i};
+        source->profile_of[i] = LODE_NONE;
+        if (is_own[i])
+            source->profiles[count++] = (struct perf_profile){*who, leader, i};
     }
     if (count > 1)
         qsort(source->profiles, count, sizeof *source->profiles, compare_profiles);
-    base->entry_count = base->share = count;
-    base->base.base.count = count;
-    return name_profiles(source, error);
+    source->base.entry_count = source->base.share = count;
+    source->base.base.base.count = count;
+}
+
+static lode_status make_profiles(struct perf_source *source, lode_error *error)
+{
+    struct hpcrun_source *base = &source->base;
+    size_t most = source->whos.items.count + 1;
+    bool *is_own = NULL;
+    source->profiles = calloc(most, sizeof *source->profiles);
+    source->profile_of = calloc(most, sizeof *source->profile_of);
+    base->entries = calloc(most, sizeof *base->entries);
+    base->reads = calloc(most, sizeof *base->reads);
+    base->item_of = calloc(most, sizeof *base->item_of);
+    LODE_TRY_ALLOC(source->profiles && source->profile_of && base->entries && base->reads && base->item_of,
+                   error);
+    lode_status status = find_own(source, &is_own, error);
+    if (status == LODE_OK) {
+        list_profiles(source, is_own);
+        status = name_profiles(source, error);
+    }
+    free(is_own);
+    return status;
 }
 
 /* ---- metrics ---- */
@@ -220,26 +256,43 @@ static lode_status add_metric(struct perf_source *source, const char *name, uint
     return LODE_OK;
 }
 
-/* Per event, the sum of its periods and the number of its samples. */
+/* The metrics of an event: its costs, and what else was counted, if anything was. */
+static bool has_metric(const struct perf_store *store, const struct perf_event *event, unsigned kind)
+{
+    bool has_branches = event->attr.sample_type & PERF_HAS_BRANCHES && !perf_branches_are_calls(event);
+    return kind == PERF_METRIC_PERIOD || kind == PERF_METRIC_SAMPLES ||
+           (kind == PERF_METRIC_COUNTED ? store->counts[PERF_READ] > 0 : has_branches);
+}
+
+static lode_status add_event_metrics(struct perf_source *source, uint32_t number, lode_error *error)
+{
+    static const char *const suffixes[PERF_METRICS] = {"", ":samples", ":branches", ":mispredicted",
+                                                       ":counted"};
+    const struct perf_event *event = perf_event_at(&source->store, number);
+    char buffer[PERF_EVENT_NAME], name[METRIC_NAME];
+    const char *words = lode_perf_event_name(event, buffer);
+    for (unsigned kind = 0; kind < PERF_METRICS && !event->is_dummy; kind++) {
+        bool is_time =
+            lode_perf_event_is_time(event) && (kind == PERF_METRIC_PERIOD || kind == PERF_METRIC_COUNTED);
+        uint32_t position = PERF_METRICS * number + kind;
+        if (!has_metric(&source->store, event, kind))
+            continue;
+        snprintf(name, sizeof name, "%.200s%s%s", words, suffixes[kind], is_time ? " (sec)" : "");
+        LODE_TRY(add_metric(source, name, position, &source->metrics[position], error));
+    }
+    return LODE_OK;
+}
+
 static lode_status add_metrics(struct perf_source *source, lode_error *error)
 {
     size_t count = source->store.events.count;
-    source->metrics = calloc(2 * count + 2, sizeof *source->metrics);
+    source->metrics = calloc(PERF_METRICS * count + 1, sizeof *source->metrics);
     LODE_TRY_ALLOC(source->metrics, error);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct perf_event *event = perf_event_at(&source->store, i);
-        char buffer[PERF_EVENT_NAME], name[METRIC_NAME];
-        const char *words = lode_perf_event_name(event, buffer);
-        if (event->is_dummy)
-            continue;
-        snprintf(name, sizeof name, "%.200s%s", words, lode_perf_event_is_time(event) ? " (sec)" : "");
-        LODE_TRY(add_metric(source, name, 2 * i, &source->metrics[2 * (size_t)i], error));
-        snprintf(name, sizeof name, "%.200s:samples", words);
-        LODE_TRY(add_metric(source, name, 2 * i + 1, &source->metrics[2 * (size_t)i + 1], error));
-    }
-    return source->has_switches
-               ? add_metric(source, "off-CPU (sec)", (uint32_t)(2 * count), &source->off_metric, error)
-               : LODE_OK;
+    for (uint32_t i = 0; i < count; i++)
+        LODE_TRY(add_event_metrics(source, i, error));
+    return source->has_switches ? add_metric(source, "off-CPU (sec)", (uint32_t)(PERF_METRICS * count),
+                                             &source->off_metric, error)
+                                : LODE_OK;
 }
 
 /* ---- costs ---- */
@@ -279,6 +332,17 @@ static lode_status put_row(struct perf_source *source, const struct perf_cost *c
     return lode_spool_write(&source->base.workers[0].rows, &row, sizeof row, error);
 }
 
+/* Counts that are no samples may be 0, which is no value. */
+static lode_status put_counts(struct perf_source *source, const struct perf_cost *cost,
+                              const uint32_t *metrics, double sum, lode_error *error)
+{
+    bool has_branches = (cost->event & PERF_EVENT_BRANCHES) != 0;
+    if (has_branches && cost->count > 0)
+        LODE_TRY(put_row(source, cost, metrics[PERF_METRIC_BRANCHES], (double)cost->count, error));
+    uint32_t metric = metrics[has_branches ? PERF_METRIC_MISPREDICTED : PERF_METRIC_COUNTED];
+    return sum > 0 ? put_row(source, cost, metric, sum, error) : LODE_OK;
+}
+
 static lode_status put_cost(struct perf_source *source, const struct perf_cost *cost, lode_error *error)
 {
     enum {
@@ -286,12 +350,17 @@ static lode_status put_cost(struct perf_source *source, const struct perf_cost *
     };
     if (cost->event == PERF_COST_OFF)
         return put_row(source, cost, source->off_metric, (double)cost->sum / SECOND, error);
-    const struct perf_event *event = perf_event_at(&source->store, cost->event);
+    uint32_t number = cost->event & PERF_EVENT_NUMBER;
+    const struct perf_event *event = perf_event_at(&source->store, number);
+    const uint32_t *metrics = &source->metrics[PERF_METRICS * (size_t)number];
     if (event->is_dummy)
         return LODE_OK;
-    double sum = (double)cost->sum / (lode_perf_event_is_time(event) ? SECOND : 1);
-    LODE_TRY(put_row(source, cost, source->metrics[2 * (size_t)cost->event], sum, error));
-    return put_row(source, cost, source->metrics[2 * (size_t)cost->event + 1], (double)cost->count, error);
+    bool is_time = lode_perf_event_is_time(event) && !(cost->event & PERF_EVENT_BRANCHES);
+    double sum = (double)cost->sum / (is_time ? SECOND : 1);
+    if (cost->event != number)
+        return put_counts(source, cost, metrics, sum, error);
+    LODE_TRY(put_row(source, cost, metrics[PERF_METRIC_PERIOD], sum, error));
+    return put_row(source, cost, metrics[PERF_METRIC_SAMPLES], (double)cost->count, error);
 }
 
 /* Of the samples of a module, those without a name are told. */
@@ -324,7 +393,7 @@ static lode_status put_costs(struct perf_source *source, lode_error *error)
                 lode_wide_add(&sum.sum, costs[i].sum, &overflows);
             }
             LODE_TRY(put_cost(source, &sum, error));
-            if (sum.event == PERF_COST_OFF)
+            if (sum.event > PERF_EVENT_NUMBER)
                 continue;
             count_sample(source, &sum);
             source->store.report->result.values++;

@@ -14,7 +14,7 @@
 /* Sums of a profile at a node: of an event, or of the time that it did not run. */
 struct perf_cost {
     uint32_t profile, node;
-    uint32_t event; /* PERF_COST_OFF: nanoseconds off-CPU */
+    uint32_t event; /* as of a lane; PERF_COST_OFF: nanoseconds off-CPU */
     uint64_t count;
     lode_wide sum;
 };
@@ -26,6 +26,16 @@ struct perf_profile {
     struct perf_who who;
     uint32_t leader; /* first thread of its process; LODE_NONE: unknown */
     uint32_t number; /* of the thread among all, before they are sorted */
+};
+
+/* What an event has metrics of. */
+enum {
+    PERF_METRIC_PERIOD,
+    PERF_METRIC_SAMPLES,
+    PERF_METRIC_BRANCHES,
+    PERF_METRIC_MISPREDICTED,
+    PERF_METRIC_COUNTED,
+    PERF_METRICS
 };
 
 struct perf_source {
@@ -45,12 +55,12 @@ struct perf_source {
     struct lode_interner whos;  /* struct perf_who, of all workers */
     uint32_t **who_of, **nodes; /* by worker: its threads and nodes, as those of the source */
     struct perf_profile *profiles;
-    uint32_t *profile_of;     /* by number in `whos` */
+    uint32_t *profile_of;     /* by number in `whos`; LODE_NONE: it has no profile */
     struct lode_array costs;  /* struct perf_cost */
     struct lode_map dump_of;  /* from a process to its dump; LODE_NONE: it has none */
     struct lode_array dumps;  /* struct perf_dump */
     uint64_t *module_samples; /* by module of the replay: samples whose own address is in it */
-    uint32_t *metrics;        /* by event: that of its periods; the next one is of its samples */
+    uint32_t *metrics;        /* by event: PERF_METRICS each */
     uint32_t off_metric;
     time_t recorded; /* when the recording was written last, */
     uid_t owner;     /* and whose it is */

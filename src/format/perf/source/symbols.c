@@ -7,10 +7,12 @@
 #include "base/compare.h"
 #include "format/hpcrun/scopes/module_file.h"
 #include "format/perf/source/answer.h"
+#include "format/perf/source/copies.h"
 #include "format/perf/source/jitdump.h"
 #include "format/perf/source/path.h"
 #include "format/perf/source/unnamed.h"
 #include <elf.h>
+#include <fcntl.h>
 #include <lode/name.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,37 +196,32 @@ static lode_status try_path(struct asking *self, const char *path)
     return status;
 }
 
-/* "…/.build-id/ab/cdef": then the rest. */
-static lode_status try_by_id(struct asking *self, const char *root, const char *rest)
+/* Whether there is what 'perf archive' makes of the binaries. */
+static bool has_archive(const struct perf_source *source)
 {
-    const struct perf_build_id *id = &self->module->id;
-    char path[PATH_MAX], digits[2 * PERF_BUILD_ID + 2] = "";
-    size_t used = 0;
-    if (id->size < 2 || root[0] == '\0')
-        return LODE_END;
-    for (unsigned i = 0; i < id->size; i++)
-        used +=
-            (size_t)snprintf(digits + used, sizeof digits - used, "%02x%s", id->bytes[i], i == 0 ? "/" : "");
-    int length = snprintf(path, sizeof path, "%s/.build-id/%s%s", root, digits, rest);
-    return length < (int)sizeof path ? try_path(self, path) : LODE_END;
+    char name[PATH_MAX];
+    int length = snprintf(name, sizeof name, "%s.tar.bz2", perf_part_at(&source->store, 0)->name);
+    return source->folder.directory >= 0 && length < (int)sizeof name &&
+           faccessat(source->folder.directory, name, R_OK, 0) == 0;
 }
 
-/* Where the binary was, then where perf and the distribution keep copies by build id. */
+/* Where the binary was, then where copies are by build id. */
 static lode_status ask_file(struct asking *self)
 {
     const char *path = question_of(self)->path;
-    const char *home = getenv("HOME"); // NOLINT(concurrency-mt-unsafe): only read
-    char cache[PATH_MAX] = "";
+    char copy[PATH_MAX];
     self->lack = PERF_LACK_HELPER;
     if (self->all->binaries.program == NULL)
         return LODE_END;
     self->lack = PERF_LACK_BINARY;
     lode_status status = path[0] == '/' ? try_path(self, path) : LODE_END;
-    if (home && home[0] == '/' && strlen(home) < PATH_MAX - 16)
-        snprintf(cache, sizeof cache, "%s/.debug", home);
-    if (status == LODE_END)
-        status = try_by_id(self, cache, "/elf");
-    return status == LODE_END ? try_by_id(self, "/usr/lib/debug", ".debug") : status;
+    for (unsigned i = 0; i < PERF_COPIES && status == LODE_END; i++)
+        if (lode_perf_copy_path(copy, (enum perf_copy)i, &self->module->id, self->source->folder.directory))
+            status = try_path(self, copy);
+    if (status == LODE_END && (self->lack == PERF_LACK_BINARY || self->lack == PERF_LACK_BUILD) &&
+        has_archive(self->source))
+        self->lack = PERF_LACK_ARCHIVE;
+    return status;
 }
 
 /* ---- other modules ---- */

@@ -3,6 +3,7 @@
 
 #include "format/hpcrun/scopes/binary.h"
 #include "format/hpcrun/scopes/module_file.h"
+#include "format/perf/source/copies.h"
 #include "format/perf/source/source.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -18,10 +19,14 @@ enum {
 };
 
 void lode_perf_unwinder_open(struct perf_unwinder *self, const struct perf_replay *replay,
-                             const struct hpcrun_asking *asking, time_t recorded)
+                             const struct hpcrun_asking *asking, time_t recorded, int directory)
 {
-    *self = (struct perf_unwinder){
-        .replay = replay, .asking = asking, .recorded = recorded, .requests = -1, .answers = -1};
+    *self = (struct perf_unwinder){.replay = replay,
+                                   .asking = asking,
+                                   .recorded = recorded,
+                                   .directory = directory,
+                                   .requests = -1,
+                                   .answers = -1};
 }
 
 static void stop(struct perf_unwinder *self)
@@ -56,14 +61,25 @@ struct files {
     int requests[2], answers[2];
 };
 
+/* Copies by build id are whole binaries, and what is at the path may be another one by now. */
+static bool find_module(const struct perf_unwinder *self, const struct perf_module *module,
+                        struct hpcrun_module_file *file)
+{
+    const char *path = lode_strings_at(&self->replay->store->strings, module->name);
+    char copy[PATH_MAX];
+    for (unsigned i = 0; i < PERF_COPY_WITH_CODE; i++)
+        if (lode_perf_copy_path(copy, (enum perf_copy)i, &module->id, self->directory) &&
+            lode_module_file_find(file, self->asking, copy, NULL))
+            return true;
+    return path[0] == '/' && lode_module_file_find(file, self->asking, path, NULL);
+}
+
 /* The file of a module if it may be the one that was recorded: the helper compares build ids. */
 static int open_module(const struct perf_unwinder *self, const struct perf_module *module)
 {
-    const char *path = lode_strings_at(&self->replay->store->strings, module->name);
     struct hpcrun_module_file file;
     int fd = -1;
-    if (module->kind != PERF_MODULE_FILE || path[0] != '/' ||
-        !lode_module_file_find(&file, self->asking, path, NULL))
+    if (module->kind != PERF_MODULE_FILE || !find_module(self, module, &file))
         return -1;
     if (module->id.size > 0 || lode_perf_is_unchanged(module, file.fd, self->recorded))
         fd = fcntl(file.fd, F_DUPFD_CLOEXEC, LOWEST_FD);
@@ -241,6 +257,18 @@ static bool take_registers(const struct perf_event *event, const struct perf_sam
         memcpy(&registers[i], sample->registers.data + at, 8);
     }
     return true;
+}
+
+bool lode_perf_has_registers(const struct perf_event *event, const struct perf_sample *sample)
+{
+    uint64_t registers[UNWIND_REGISTERS];
+    return take_registers(event, sample, registers);
+}
+
+bool lode_perf_can_unwind(const struct perf_store *store)
+{
+    return store->is_big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) &&
+           (store->machine == NULL || strcmp(store->machine, "x86_64") == 0);
 }
 
 static bool ask(struct perf_unwinder *self, const struct unwind_sample *request, const uint8_t *stack,

@@ -17,6 +17,7 @@ struct perf_unwinder {
     const struct perf_replay *replay;
     const struct hpcrun_asking *asking; /* how files are found */
     time_t recorded;                    /* binaries that are newer are others */
+    int directory;                      /* of the recording; -1: it has none */
     uint32_t root;                      /* of the space that the helper knows; 0: none */
     pid_t pid;                          /* 0: not started; -1: it does not run */
     int requests, answers;
@@ -25,7 +26,7 @@ struct perf_unwinder {
 };
 
 void lode_perf_unwinder_open(struct perf_unwinder *unwinder, const struct perf_replay *replay,
-                             const struct hpcrun_asking *asking, time_t recorded);
+                             const struct hpcrun_asking *asking, time_t recorded, int directory);
 void lode_perf_unwinder_close(struct perf_unwinder *unwinder);
 /*
  * The frames of a sample, the innermost first; the others are return addresses. 0: there are none,
@@ -33,5 +34,10 @@ void lode_perf_unwinder_close(struct perf_unwinder *unwinder);
  */
 uint32_t lode_perf_unwind(struct perf_unwinder *unwinder, const struct perf_event *event,
                           const struct perf_sample *sample, uint32_t root);
+
+/* Whether stacks of the recorded kind of machine are unwound here. */
+bool lode_perf_can_unwind(const struct perf_store *store);
+/* Whether a sample has all registers that unwinding begins with. */
+bool lode_perf_has_registers(const struct perf_event *event, const struct perf_sample *sample);
 
 #endif
