@@ -20,6 +20,7 @@ typedef struct invocation {
     uint64_t given;               /* options, as in option_result */
     lode_store_kind kind;         /* of the store that the first operand names, if any */
     const lode_kind_rules *kinds; /* of --kinds, or of the host; NULL: none */
+    const char *kinds_path;       /* of their file; NULL: none */
     out *out;
 } invocation;
 

@@ -35,6 +35,7 @@ typedef struct host {
     const host_store *(*find_store)(void *user, const char *path);
     cache *results;               /* may be NULL */
     const lode_kind_rules *kinds; /* for all commands; may be NULL */
+    const char *kinds_path;       /* of their file; NULL: none */
 } host;
 
 /* The host of this thread; NULL: none. */

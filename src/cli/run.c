@@ -154,6 +154,7 @@ static int run_with_kinds(invocation *call)
     lode_kind_rules *kinds;
     int status = kinds_open(&kinds, call->shared->help ? NULL : call->shared->kinds);
     call->kinds = kinds || !h ? kinds : h->kinds;
+    call->kinds_path = kinds || !h ? call->shared->kinds : h->kinds_path;
     if (status == EXIT_DONE)
         status = run_with_output(call);
     lode_kind_rules_free(kinds);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A loadable extension for SQLite: lode_open('PATH' [, 'PREFIX']) opens a store, whose tables are
- * there under their names, with the prefix, until the connection closes. It can be called directly
- * only: a view or a trigger of a database that somebody else made opens nothing.
+ * A loadable extension for SQLite: lode_open('PATH' [, 'PREFIX' [, 'KINDS']]) opens a store, whose
+ * tables are there under their names, with the prefix, until the connection closes. It can be
+ * called directly only: a view or a trigger of a database that somebody else made opens nothing.
  */
 #include "sql/opened.h"
 
@@ -20,7 +20,8 @@ enum {
     LOOK = 5000000,   /* nanoseconds between two looks whether a statement is interrupted */
     SECOND = 1000000000,
     CHECKED = 16 << 20, /* bytes of a store of which all values are checked */
-    STORES = 64         /* whose contexts path() finds */
+    STORES = 64,        /* whose contexts path() finds */
+    RULES = 1 << 20     /* bytes of a file of rules, at most */
 };
 
 /* What a connection has open. Its functions and its stores refer to it. */
@@ -115,7 +116,30 @@ static void log_findings(const sql_opened *source)
 
 /* ---- stores ---- */
 
-static sql_opened *open_source(host *h, const char *path, lode_error *error)
+/* Rules for kinds of functions, from a file; NULL: none. */
+static lode_status read_rules(lode_kind_rules **rules, const char *path, lode_error *error)
+{
+    if (!path)
+        return LODE_OK;
+    char *text = malloc(RULES + 1);
+    if (!text)
+        return LODE_ERR_MEMORY;
+    FILE *file = fopen(path, "re");
+    size_t size = file ? fread(text, 1, RULES + 1, file) : 0;
+    lode_status status = LODE_ERR_IO;
+    if (!file || ferror(file))
+        snprintf(error->text, sizeof error->text, "%s: the rules cannot be read", path);
+    else if (size > RULES)
+        snprintf(error->text, sizeof error->text, "%s: larger than 1 MiB", path);
+    else
+        status = lode_kind_rules_parse(rules, text, size, error);
+    if (file)
+        (void)fclose(file);
+    free(text);
+    return status;
+}
+
+static sql_opened *open_source(host *h, const char *path, const char *kinds, lode_error *error)
 {
     sql_opened *source = calloc(1, sizeof *source);
     lode_tables_options options = LODE_TABLES_OPTIONS_INIT;
@@ -126,7 +150,10 @@ static sql_opened *open_source(host *h, const char *path, lode_error *error)
     options.path = source->path;
     options.on_progress = on_progress;
     options.progress_user = h;
-    lode_status status = lode_open(&source->db, &source->recording, NULL, path, NULL, error);
+    lode_status status = read_rules(&source->kinds, kinds, error);
+    options.kinds = source->kinds;
+    if (status == LODE_OK)
+        status = lode_open(&source->db, &source->recording, NULL, path, NULL, error);
     if (source->recording)
         options.names = LODE_NAME_SIMPLE;
     else if (source->db)
@@ -179,14 +206,16 @@ static void call_open(sqlite3_context *context, int count, sqlite3_value **value
 {
     const char *path = (const char *)sqlite3_value_text(values[0]);
     const char *prefix = count > 1 ? (const char *)sqlite3_value_text(values[1]) : "";
+    const char *kinds = count > 2 ? (const char *)sqlite3_value_text(values[2]) : NULL;
     lode_error error = {.text = "out of memory"};
     unsigned tables = 0;
-    if (!path || !prefix) {
-        sqlite3_result_error(context, "lode_open takes a path and, if wanted, a prefix of names", -1);
+    if (!path || !prefix || (count > 2 && !kinds)) {
+        sqlite3_result_error(
+            context, "lode_open takes a path and, if wanted, a prefix of names and a file of rules", -1);
         return;
     }
     host *h = sqlite3_user_data(context);
-    sql_opened *source = open_source(h, path, &error);
+    sql_opened *source = open_source(h, path, kinds, &error);
     if (!source) {
         sql_clean_message(error.text);
         sqlite3_result_error(context, error.text, -1);
@@ -219,8 +248,8 @@ static int add_functions(sqlite3 *db, host *h)
 {
     int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
     int code = sqlite3_create_function_v2(db, "lode_open", 2, flags, h, call_open, NULL, NULL, close_host);
-    if (code == SQLITE_OK)
-        code = sqlite3_create_function_v2(db, "lode_open", 1, flags, h, call_open, NULL, NULL, NULL);
+    for (int i = 1; i <= 3 && code == SQLITE_OK; i += 2)
+        code = sqlite3_create_function_v2(db, "lode_open", i, flags, h, call_open, NULL, NULL, NULL);
     for (int i = 1; i <= 2 && code == SQLITE_OK; i++)
         code = sqlite3_create_function_v2(db, "path", i, SQLITE_UTF8 | SQLITE_INNOCUOUS, h, call_path, NULL,
                                           NULL, NULL);

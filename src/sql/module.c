@@ -316,6 +316,7 @@ void sql_opened_drop(sql_opened *source)
     }
     if (source->on_drop)
         source->on_drop(source->user);
+    lode_kind_rules_free(source->kinds);
     free(source->path);
     free(source);
 }

@@ -15,6 +15,7 @@ typedef struct sql_opened {
     lode_recording *recording; /* NULL: a database */
     int owns;                  /* the last use closes the store */
     char *path;                /* that the tables refer to, or NULL; free() */
+    lode_kind_rules *kinds;    /* likewise */
     int has_true_order;        /* ORDER BY sorts groups again: see engine.c */
     /* Called at the end, if it is not NULL. */
     void (*on_drop)(void *user);

@@ -380,6 +380,17 @@ def allocations(count, each):
     return main_with(fill)
 
 
+def allocations_of_main():
+    """All in the outermost function, which is not the first: a constructor runs before."""
+    thread = Thread()
+    thread.work("_GLOBAL__sub_I_table", 5)
+    with thread.call("main"):
+        for _ in range(100_000):
+            thread.work("malloc", 0.1)
+        thread.work("compute", 5 * MS)
+    return [thread]
+
+
 def tail(slow, times, median=50, calls=400, stolen=0, mark=20):
     """`slow` of the calls take `times` medians."""
     def fill(thread):
@@ -552,6 +563,7 @@ CASES = [
     ("small I/O: sprintf does none", io(12_000, 3, 40 * MS, name="sprintf"), set(), set()),
     ("churn", allocations(100_000, 20), {"churn"}, {"recorder-overhead"}, {"function": "parse"}),
     ("churn: too few", allocations(99_980, 20), set(), set()),
+    ("churn: the outermost function", allocations_of_main(), set(), {"recorder-overhead"}),
     ("churn: seldom in each call", allocations(100_008, 9), set(), set()),
     ("allocation", main_with(lambda t: [t.work("malloc", 100) for _ in range(20)] and t.work("compute", 20 * MS)), {"allocation"}, set()),
     ("allocation just below 5 %", main_with(lambda t: [t.work("malloc", 100) for _ in range(10)] and t.work("compute", 20 * MS)), set(), set()),

@@ -117,7 +117,9 @@ def texts_name_the_largest(tap, lode, folder):
             thread.work("calloc", 1)
             for _ in range(100_000):
                 thread.work("malloc", 0.2)
-    texts = [e["text"] for s in ask(lode, write(folder / "build", main_with(build)))["statements"] if s["id"] == "churn" for e in s["evidence"]]
+    found = [s for s in ask(lode, write(folder / "build", main_with(build)))["statements"] if s["id"] == "churn"]
+    tap.check(len(found) == 1 and "100,001 times, 100,001 times in each call" in found[0]["text"], "numbers are as people write them", found)
+    texts = [e["text"] for s in found for e in s["evidence"]]
     tap.check(texts and texts[0].startswith("malloc below build"), "churn shows the function that is called most", texts)
 
 
@@ -148,6 +150,19 @@ def functions_of_one_name_are_one(tap, lode, folder):
     said = next(s for s in ask(lode, path)["statements"] if s["id"] == "hot-spot")
     tap.check(said["function"] == "work" and f"{100 * whole / answer['total_ns']:.1f}%" in said["text"] and ": 60 calls of" in said["text"], "the hot spot is the same row", [said])
     tap.check(any("several modules" in evidence["text"] and "symbol" in evidence["command"] for evidence in said["evidence"]), "and says so", [said])
+
+
+def being_preempted_is_nothing_that_a_program_does(tap, lode, folder):
+    def fill(thread):
+        for _ in range(40):
+            with thread.call("compute"):
+                thread.run(500)
+                thread.preempt(1500)
+            with thread.call("check"):
+                thread.run(500)
+    text = subprocess.run([lode, "diagnose", write(folder / "stolen", main_with(fill))], capture_output=True, text=True, check=True).stdout
+    tap.check("Nothing stands out.\nMost time: own code, 100% of the time of threads without off-CPU time.\nNot looked at: " in text,
+              "nothing stands out: the largest share of time, and rules that could not look", [text])
 
 
 def commands_fail(said):
@@ -244,6 +259,7 @@ def main():
         parts_of_openmp_runs_add_up(tap, options.lode, Path(name))
         rules_of_a_user_decide(tap, options.lode, Path(name))
         functions_of_one_name_are_one(tap, options.lode, Path(name))
+        being_preempted_is_nothing_that_a_program_does(tap, options.lode, Path(name))
         texts_name_the_largest(tap, options.lode, Path(name))
         damaged_files_are_said(tap, options.lode, Path(name))
         damaged_recordings_do_not_end_it(tap, options.lode, Path(name))

@@ -3,6 +3,7 @@
 """Diagnoses, efficiencies, costs of groups, exports, slices and merges: every number is that of the program's JSON, every file has its bytes."""
 
 import math
+import pickle
 import warnings
 
 import lode
@@ -65,7 +66,12 @@ def test_rules_of_a_store(tests):
         tests.check(kinds(db.timeline().shares.to_dicts(), "axpy") == {"gpu"}, "timeline")
         tests.check({row["kind"] for row in db.table("function").to_dicts() if "axpy" in row["name"]} == {"gpu"}, "the table function")
         tests.check([row["kind"] for row in db.sql("select distinct kind from function where name like '%axpy%'").to_dicts()] == ["gpu"], "sql")
-        tests.check(db.diagnose().to_dict()["efficiency"] == tests.ask("diagnose", "--kinds", rules, db.path)["efficiency"], "diagnose")
+        answer = tests.ask("diagnose", "--kinds", rules, db.path)
+        tests.check(db.diagnose().to_dict()["efficiency"] == answer["efficiency"], "diagnose")
+        commands = [[evidence["command"] for statement in found["statements"] for evidence in statement["evidence"]] for found in (db.diagnose().to_dict(), answer)]
+        tests.check(commands[0] == commands[1] and any("--kinds" in words for words in commands[0] if words), "commands that show more have the rules", commands)
+        with pickle.loads(pickle.dumps(db)) as again:
+            tests.check(again.top(by="kind").to_dicts() == db.top(by="kind").to_dicts(), "a pickled store keeps them")
         other = tests.folder / "other rules"
         other.write_text("mpi * dot\n", encoding="utf-8")
         tests.check(db.diagnose(kinds=other).to_dict()["efficiency"] == tests.ask("diagnose", "--kinds", other, db.path)["efficiency"], "rules of a call come first")

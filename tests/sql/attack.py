@@ -29,7 +29,7 @@ PREFIXES = ("", "", "a_", "b_", "A_", "x\x1b[2J", "\"'`;--", "sqlite_", "pragma_
 LITERALS = ("null", "0", "-1", "1", "2", "9223372036854775807", "-9223372036854775808", "4294967296", "1e308", "-1e-300", "9e999", "''", "'main'", "'*'", "'('",
             "'/(a+)+$/'", "x''", "x'ff00ff'", "zeroblob(100)", "'%s%n'", "'a_'", "char(0, 27, 55296, 1114111)", "'" + "a" * 3000 + "'",
             "'function'", "'line'", "'CPUTIME (sec)'", "'_ZN" + "1aI" * 200 + "'")
-CALLS = ("path({0})", "path({0}, {1})", "lode_hex({0})", "demangle({0})", "simple_name({0})", "seconds({0})", "{0} regexp {1}", "lode_open({0})", "lode_open({0}, {1})",
+CALLS = ("path({0})", "path({0}, {1})", "lode_hex({0})", "demangle({0})", "simple_name({0})", "seconds({0})", "{0} regexp {1}", "lode_open({0})", "lode_open({0}, {1})", "lode_open({0}, {1}, {2})",
          "path({0}, {1}, {2})", "lode_open()")
 
 

@@ -46,6 +46,7 @@ def in_python(tap, lode, extension):
     cursor.fetchone()
     db.execute("select lode_open(?)", (str(SMALL),))
     tap.check(len(cursor.fetchall()) > 0 and db.execute("select count(*) from metric").fetchone()[0] > 0, "a statement that runs keeps its store")
+    follows_rules(tap, db)
     for text in ("/nowhere", "/etc/passwd", "", "a\nb"):
         try:
             db.execute("select lode_open(?)", (text,))
@@ -53,6 +54,25 @@ def in_python(tap, lode, extension):
         except sqlite3.OperationalError as error:
             tap.check(bool(str(error)), f"lode_open({text!r}) is refused")
     db.close()
+
+
+def follows_rules(tap, db):
+    """Rules for kinds of functions, as those of --kinds."""
+    name = db.execute("select name from function where kind = 'own' order by id limit 1").fetchone()[0]
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as rules:
+        rules.write(f"sync-disk * {name}\n")
+        rules.flush()
+        db.execute("select lode_open(?, 'ruled_', ?)", (str(SMALL), rules.name))
+        rows = [db.execute(f"select kind, activity, effect from {prefix}function where name = ?", (name,)).fetchone() for prefix in ("", "ruled_")]
+        tap.check(rows == [("own", "own", "none"), ("io", "file", "sync-disk")], "rules of a file decide first", rows)
+        rules.write("nothing * main\n")
+        rules.flush()
+        for path, message in ((rules.name, "line 2"), ("/nowhere/rules", "cannot be read"), (None, "a file of rules")):
+            try:
+                db.execute("select lode_open(?, 'ruled_', ?)", (str(SMALL), path))
+                tap.check(False, f"rules {path}: refused")
+            except sqlite3.OperationalError as error:
+                tap.check(message in str(error), f"rules: {message}", [error])
 
 
 def is_direct_only(tap, extension):

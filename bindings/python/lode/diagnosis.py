@@ -17,6 +17,14 @@ def _name_of(ids):
                     for kind, number, physical in ids)
 
 
+def _command(words, rules, path):
+    """A command that shows more, as a list of words; what depends on rules for kinds has them."""
+    if not words:
+        return None
+    follows = words[0] == "efficiency" or ("--by", "kind") in zip(words, words[1:])
+    return ["lode", *words, *(("--kinds", rules) if rules and follows else ()), path]
+
+
 class Diagnosis:
     """What limits a run: statements with evidence, and what the data cannot tell. Dicts are those of `lode diagnose --json`."""
 
@@ -51,7 +59,17 @@ class Diagnosis:
             gain = "" if statement["gain_percent"] is None else f", {'at most' if statement['is_bound'] else 'accounts for'} {statement['gain_percent']:.1f}% of the run time"
             lines.append(shown(f"{number}. {statement['text']} ({statement['confidence']}{gain})", 300))
             lines += [shown(f"     {evidence['text']}", 300) for evidence in statement["evidence"]]
-        return "\n".join(lines + ["Nothing stands out."] * (not self.statements))
+        return "\n".join(lines + ([] if self.statements else self._nothing()))
+
+    def _nothing(self):
+        """Nothing stands out, and rules that could not look, by reason."""
+        if not self.run["can_judge"]:
+            return ["The data do not allow a statement."]
+        reasons = {}
+        for rule in self.rules:
+            if not rule["ran"]:
+                reasons.setdefault(rule["reason"], []).append(rule["id"])
+        return ["Nothing stands out.", *(f"Not looked at: {', '.join(ids)} ({reason})" for reason, ids in reasons.items())]
 
     def __repr__(self):
         return f"<lode.Diagnosis: {len(self)} statements, {len(self.quality)} notes>"
@@ -68,9 +86,10 @@ class Diagnosed:
         found = _lode.diagnose(self._store, rules_of(kinds), self._findings, deep, threads, self._progress(progress))
         if self.kind == "database":
             del found["run"]["entry_points"]
+        rules = self._kinds if kinds is None else os.fsdecode(kinds)
         for statement in found["statements"]:
             for evidence in statement["evidence"]:
-                evidence["command"] = ["lode", *evidence["command"], self.path] if evidence["command"] else None
+                evidence["command"] = _command(evidence["command"], rules, self.path)
         return Diagnosis(found, f"diagnosis of {self.path}")
 
 

@@ -78,6 +78,7 @@ class Store(Writing, Diagnosed):
         self._costs = {}
         self._unread = None  # tables
         self._findings = 0  # of opening it, without notes
+        self._kinds = None  # a file of rules
 
     @staticmethod
     def _progress(progress):
@@ -117,7 +118,7 @@ class Store(Writing, Diagnosed):
         self._costs.clear()  # what other threads added since
 
     def __reduce__(self):
-        return open, (self.path,)
+        return open, (self.path, 0, None, self._kinds)
 
     def __repr__(self):
         return f"<lode.{type(self).__name__} {self.path!r}: {self.format}{', closed' if self.closed else ''}>"
@@ -460,6 +461,7 @@ def open(path, threads=0, progress=None, kinds=None):
     info = _lode.info(store)
     made = (Database if kind == "database" else TraceStore if info["requests"] else Recording)(path, store, info)
     made._findings = opened
+    made._kinds = None if kinds is None else os.fsdecode(kinds)
     return made
 
 

@@ -179,7 +179,7 @@ static int use_kinds(const invocation *call, view_server *server)
 {
     lode_error error = {0};
     server->kinds = call->kinds;
-    server->kinds_path = call->shared->kinds;
+    server->kinds_path = call->kinds_path;
     if (!server->kinds ||
         lode_store_fingerprint(server->kinds_path, NULL, &server->kinds_identity, &error) == LODE_OK)
         return EXIT_DONE;

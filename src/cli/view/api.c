@@ -215,6 +215,7 @@ static void set_etag(view_answer *answer, const view_server *server, const comma
     for (size_t i = 0; i < line->store_count; i++)
         stores = stores * 31 + server->stores[line->stores[i]].identity;
     command = hash_text(command, line->command->name);
+    command = hash_text(command, server->kinds_path ? server->kinds_path : "");
     for (int i = 0; i < line->argument_count; i++)
         command = hash_text(command, line->arguments[i]);
     snprintf(answer->text, sizeof answer->text, "\"%016" PRIx64 "-%016" PRIx64 "%s\"", stores, command,

@@ -88,7 +88,8 @@ void view_call_begin(view_call *call, view_server *server, const view_request *r
                         .on_output = on_output,
                         .find_store = find_store,
                         .results = server->results,
-                        .kinds = server->kinds};
+                        .kinds = server->kinds,
+                        .kinds_path = server->kinds_path};
     host_set(&call->host);
     pthread_mutex_lock(&server->lock);
     call->next = server->calls;

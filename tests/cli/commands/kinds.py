@@ -5,6 +5,7 @@
 are in the files; and 'lode top --by kind --list' says which rule decided.
 """
 
+import json
 import re
 import sqlite3
 import sys
@@ -120,6 +121,47 @@ def comparisons_and_diagnoses_use_the_rules(program):
         program.check(f"--kinds {str(example.rules).replace(' ', chr(92) + ' ')}" in said, "the same in text, quoted", [said[-300:]])
 
 
+def commands_that_show_more_have_the_rules(program):
+    """Of statements of 'lode diagnose': where what the command prints depends on them, and there only."""
+    with tempfile.TemporaryDirectory() as scratch:
+        example = Example(program, Path(scratch))
+        seen = set()
+        for store in (example.solver, cli.ROOT / "tests/data/hpctoolkit/final/made-ranks", cli.ROOT / "tests/data/hpctoolkit/final/made-openmp"):
+            if not store.exists():
+                continue
+            for number, answer in enumerate(example.both("diagnose", store)):
+                for words in (evidence["command"] for statement in answer["statements"] for evidence in statement["evidence"] if evidence["command"]):
+                    follows = words[1] == "efficiency" or ("--by", "kind") in zip(words, words[1:])
+                    seen.add((number, follows))
+                    rules = ["--kinds", str(example.rules)] if follows and number else []
+                    program.equal(words[len(words) - 1 - len(rules):], [*rules, str(store)], f"{store.name}: {' '.join(words[:3])}")
+        program.check(seen == {(0, False), (0, True), (1, False), (1, True)}, "commands of all sorts", [seen])
+        said = program.run("diagnose", example.solver, "--all", "--kinds", example.rules, cwd=example.folder).out
+        program.check(re.search(r"lode (efficiency|top --by kind.*) --kinds '?.*site.*rules\.txt", said) is not None, "the same in text", [said])
+
+
+def reports_have_the_kinds_of_the_rules(program):
+    """Reports, those of a gate too; an anonymous one does not tell where the rules are."""
+    with tempfile.TemporaryDirectory() as scratch:
+        example, folder = Example(program, Path(scratch)), Path(scratch)
+        (folder / "acme").mkdir()
+        (folder / "acme/rules.txt").write_text(RULES)
+        made = []
+        for words in (("report", example.solver, "-o", "a.html"), ("gate", example.solver, example.solver, "--report", "b.html"),
+                      ("report", example.solver, "-o", "c.html", "--anonymous")):
+            done = program.run(*words, "--kinds", "acme/rules.txt", cwd=folder)
+            if done.status == 2 and " page" in done.err:
+                return program.skip("reports", "the program has no page")
+            made.append((folder / [word for word in words if str(word).endswith(".html")][0]).read_text(encoding="ascii"))
+        for name, text in zip(("report", "gate --report", "report --anonymous"), made):
+            answers = dict(re.findall(r'data-target="([^"]*)" data-status="200">([^<]*)<', text))
+            boxes = json.loads(next(answer for target, answer in answers.items() if target.startswith("flame/0")))["boxes"]
+            program.equal(kinds_of(boxes, SOLVER), {"gpu"}, f"{name}: {SOLVER} is what the rules say")
+            program.equal(json.loads(answers["session"])["kinds"], "rules.txt" if "anonymous" in name else "acme/rules.txt", f"{name}: the session names the rules")
+            program.equal("acme/" in text, "anonymous" not in name, f"{name}: the folder of the rules")
+        return None
+
+
 # What tracers, linkers and compilers make of names: the raw name, a pattern that means it, and whether the pattern is the raw name, what
 # c++filt prints, or the same without parameters.
 FORMS = (("_ZN4pool4Pool7acquireEi", ("_ZN4pool4Pool7acquireEi", "pool::Pool::acquire(int)", "pool::Pool::acquire")),
@@ -191,10 +233,12 @@ def wrong_files_are_refused(program):
             words = (command[0], "s.folded", *command[1:])
             program.says(program.run(*words, "--kinds", "none", cwd=folder), 2, "none: No such file or directory", f"{command[0]}: no file")
             program.says(program.run(*words, "--kinds", "rules", cwd=folder), 2, "rules: line 1 of the rules: no such activity; .*", f"{command[0]}: no rule")
-        program.says(program.run("compare", "--kinds", "rules", "s.folded", "s.folded", cwd=folder), 2, r"--kinds is for --diagnose \(see 'lode help compare'\)", "compare: without --diagnose")
+        for command, option in (("compare", "--diagnose"), ("gate", "--report")):
+            program.says(program.run(command, "--kinds", "rules", "s.folded", "s.folded", cwd=folder), 2, rf"--kinds is for {option} \(see 'lode help {command}'\)", f"{command}: without {option}")
 
 
 if __name__ == "__main__":
     sys.exit(cli.main(__doc__, rules_decide_in_every_command, lines_inside_functions_have_their_kind, pictures_have_the_colours_of_the_rules,
-                      tables_have_the_kinds_of_the_rules, comparisons_and_diagnoses_use_the_rules, rules_match_names_in_every_form,
+                      tables_have_the_kinds_of_the_rules, comparisons_and_diagnoses_use_the_rules, commands_that_show_more_have_the_rules,
+                      reports_have_the_kinds_of_the_rules, rules_match_names_in_every_form,
                       the_rule_of_the_program_is_named, a_wrapper_that_is_inlined_is_listed, wrong_files_are_refused))

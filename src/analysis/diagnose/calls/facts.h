@@ -318,6 +318,8 @@ const char *lode_diagnose_call_name(struct lode_diagnosis *d, uint32_t function)
 const char *lode_diagnose_call_pair_name(struct lode_diagnosis *d, const struct call_pair *pair);
 /* A time for people. */
 const char *lode_diagnose_call_amount(struct lode_diagnosis *d, double nanoseconds);
+/* How often something happens on average: "17.3 times", "13,500 times". */
+const char *lode_diagnose_call_times(struct lode_diagnosis *d, double times);
 /* "thread 123", or with its process if there are several. */
 const char *lode_diagnose_call_thread(struct lode_diagnosis *d, const struct call_track *track);
 /* A gain without sampling error: times are measured. */

@@ -2,6 +2,7 @@
 /* Names and amounts in texts about calls. */
 #include "analysis/diagnose/calls/facts.h"
 
+#include "base/text/count.h"
 #include "model/recording/recording.h"
 #include <lode/name.h>
 
@@ -48,6 +49,12 @@ const char *lode_diagnose_call_amount(struct lode_diagnosis *d, double nanosecon
         return lode_diagnose_say(d, "%.3g ms", nanoseconds / 1e6);
     return nanoseconds >= 1e3 ? lode_diagnose_say(d, "%.3g us", nanoseconds / 1e3)
                               : lode_diagnose_say(d, "%.0f ns", nanoseconds);
+}
+
+const char *lode_diagnose_call_times(struct lode_diagnosis *d, double times)
+{
+    return times < 999.5 ? lode_diagnose_say(d, "%.3g times", times)
+                         : lode_diagnose_say(d, "%s", LODE_COUNTED((uint64_t)(times + 0.5), "time", "times"));
 }
 
 const char *lode_diagnose_call_thread(struct lode_diagnosis *d, const struct call_track *track)

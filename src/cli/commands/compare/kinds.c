@@ -185,7 +185,7 @@ static void print_json(out *o, const compare_job *job, const char *reason)
     json_statements(o, "gone_statements", job->base_diagnosis, can ? job->new_diagnosis : NULL);
     OUT_FIELDS(o, "not_judged", reason);
     out_array(o, "diagnose_command");
-    const char *kinds = job->call->shared->kinds;
+    const char *kinds = job->call->kinds_path;
     const char *const words[] = {
         "lode", "diagnose", job->sides.runs[1].path, "--base", job->sides.runs[0].path, "--kinds", kinds};
     for (size_t i = 0; can && i < sizeof words / sizeof *words - (kinds ? 0 : 2); i++)
@@ -199,7 +199,7 @@ static void say_kinds(out *o, const compare_job *job)
     count += say_statements(o, "gone", job->base_diagnosis, job->new_diagnosis);
     if (count == 0)
         out_say(o, "No statement of 'lode diagnose' is new or gone.");
-    const char *file = job->call->shared->kinds;
+    const char *file = job->call->kinds_path;
     char *base = shell_quote(job->sides.runs[0].path, 0), *now = shell_quote(job->sides.runs[1].path, 0);
     char *kinds = shell_quote(file ? file : "", 0);
     const char *option = file ? " --kinds " : "", *argument = file ? kinds : "";

@@ -201,8 +201,8 @@ static int run_diagnose(const invocation *call)
     if (status == EXIT_DONE)
         status = diagnose(&now, call);
     if (status == EXIT_DONE) {
-        const diagnose_page page = {call->operands[0], now.diagnosis, before.diagnosis, options->base,
-                                    options->all};
+        const diagnose_page page = {call->operands[0], now.diagnosis, before.diagnosis,
+                                    options->base,     options->all,  call->kinds_path};
         status = conclude(call, &page);
     }
     close_diagnosed(&now);

@@ -4,17 +4,17 @@
 
 #include "output/out.h"
 
-static void json_command(out *o, const lode_evidence *evidence, const char *path)
+static void json_command(out *o, const lode_evidence *evidence, const diagnose_page *page)
 {
-    if (evidence->command[0] == NULL) {
+    const char *words[DIAGNOSE_WORDS];
+    size_t count = diagnose_command(page, evidence, words);
+    if (count == 0) {
         OUT_FIELDS(o, "command", out_none());
         return;
     }
     out_array(o, "command");
-    OUT_ELEMENTS(o, "lode");
-    for (size_t i = 0; i < LODE_EVIDENCE_WORDS && evidence->command[i]; i++)
-        OUT_ELEMENTS(o, evidence->command[i]);
-    OUT_ELEMENTS(o, path);
+    for (size_t i = 0; i < count; i++)
+        OUT_ELEMENTS(o, words[i]);
     out_array_end(o);
 }
 
@@ -41,7 +41,7 @@ static void json_statement(out *o, const lode_statement *s, const diagnose_page 
         const lode_evidence *evidence = &s->evidence[i];
         out_object(o, NULL);
         OUT_FIELDS(o, "text", evidence->text, "value", evidence->value, "unit", evidence->unit);
-        json_command(o, evidence, page->path);
+        json_command(o, evidence, page);
         out_object_end(o);
     }
     out_array_end(o);

@@ -226,6 +226,35 @@ static void say_largest_loss(out *o, const lode_diagnosis *d)
                 100 * (parts[largest].share > 0 ? parts[largest].share : 0));
 }
 
+/* ---- commands ---- */
+
+/* Whether what a command prints depends on rules for kinds. */
+static int follows_kinds(const lode_evidence *evidence)
+{
+    int is_by_kind = 0;
+    for (size_t i = 1; i < LODE_EVIDENCE_WORDS && evidence->command[i]; i++)
+        is_by_kind |=
+            strcmp(evidence->command[i - 1], "--by") == 0 && strcmp(evidence->command[i], "kind") == 0;
+    return is_by_kind || strcmp(evidence->command[0], "efficiency") == 0;
+}
+
+size_t diagnose_command(const diagnose_page *page, const lode_evidence *evidence,
+                        const char *words[DIAGNOSE_WORDS])
+{
+    size_t count = 0;
+    if (evidence->command[0] == NULL)
+        return 0;
+    words[count++] = "lode";
+    for (size_t i = 0; i < LODE_EVIDENCE_WORDS && evidence->command[i]; i++)
+        words[count++] = evidence->command[i];
+    if (page->kinds_path && follows_kinds(evidence)) {
+        words[count++] = "--kinds";
+        words[count++] = page->kinds_path;
+    }
+    words[count++] = page->path;
+    return count;
+}
+
 /* A line with one more word, quoted; frees the old one. */
 static char *add_word(char *line, const char *word)
 {
@@ -238,17 +267,19 @@ static char *add_word(char *line, const char *word)
 }
 
 /* A command line that shows more; free() it. NULL: there is none. */
-static char *command_of(const lode_evidence *evidence, const char *path)
+static char *command_of(const lode_evidence *evidence, const diagnose_page *page)
 {
-    char *line = evidence->command[0] ? strdup("lode") : NULL;
-    for (size_t i = 0; i < LODE_EVIDENCE_WORDS && evidence->command[i]; i++)
-        line = add_word(line, evidence->command[i]);
-    return line ? add_word(line, path) : NULL;
+    const char *words[DIAGNOSE_WORDS];
+    size_t count = diagnose_command(page, evidence, words);
+    char *line = count ? strdup(words[0]) : NULL;
+    for (size_t i = 1; i < count; i++)
+        line = add_word(line, words[i]);
+    return line;
 }
 
-static void say_command(out *o, const lode_evidence *evidence, const char *path)
+static void say_command(out *o, const lode_evidence *evidence, const diagnose_page *page)
 {
-    char *line = command_of(evidence, path);
+    char *line = command_of(evidence, page);
     if (line) {
         out_print(o, "     ");
         out_write(o, line, strlen(line));
@@ -287,7 +318,6 @@ static void say_gone(out *o, const diagnose_page *page)
 
 static void say_statement(out *o, unsigned number, const lode_statement *statement, const diagnose_page *page)
 {
-    const char *path = page->path;
     int of_requests = lode_diagnosis_run(page->diagnosis)->source == LODE_RUN_REQUESTS;
     char lead[16], gain[160], change[64];
     describe_change(change, page, statement);
@@ -307,7 +337,7 @@ static void say_statement(out *o, unsigned number, const lode_statement *stateme
     if (statement->advice)
         say_wrapped(o, "     ", statement->advice, 5);
     if (statement->evidence_count)
-        say_command(o, &statement->evidence[0], path);
+        say_command(o, &statement->evidence[0], page);
 }
 
 /* ---- Markdown ---- */
@@ -335,7 +365,7 @@ static void put_statement(out *o, unsigned number, const lode_statement *stateme
     OUT_ROW(o, STYLE_PLAIN, number, statement->has_gain ? out_real(statement->gain) : out_none(),
             statement->text, confidence, out_none());
     for (size_t i = 0; i < statement->evidence_count; i++) {
-        char *line = command_of(&statement->evidence[i], page->path);
+        char *line = command_of(&statement->evidence[i], page);
         put_detail(o, statement->evidence[i].text, line);
         free(line);
     }
@@ -355,17 +385,17 @@ static int is_shown(const lode_run *run, const lode_statement *statement, unsign
            (!statement->has_gain || statement->gain >= GAIN_SHOWN);
 }
 
-static void say_hot_spot(out *o, const char *path, const lode_statement *statement)
+static void say_hot_spot(out *o, const diagnose_page *page, const lode_statement *statement)
 {
     out_gap(o);
     if (out_format_of(o) == OUT_MARKDOWN) {
-        char *line = command_of(&statement->evidence[0], path);
+        char *line = command_of(&statement->evidence[0], page);
         out_say(o, "Most work: %s%s%s", statement->text, line ? " Shows more: " : "", line ? line : "");
         free(line);
         return;
     }
     say_wrapped(o, "Most work: ", statement->text, 11);
-    say_command(o, &statement->evidence[0], path);
+    say_command(o, &statement->evidence[0], page);
 }
 
 /* Rules that could not look, by reason; those that need several threads or ranks, and more, too. */
@@ -393,19 +423,30 @@ static void say_not_looked(out *o, const lode_diagnosis *d)
     }
 }
 
-/* What most time of threads goes into. */
+static int has_note(const lode_diagnosis *d, const char *id)
+{
+    const lode_quality_note *note;
+    size_t i = 0;
+    while ((note = lode_diagnosis_note(d, i)) != NULL && strcmp(note->id, id) != 0)
+        i++;
+    return note != NULL;
+}
+
+/* What most time of threads goes into. Being pre-empted is nothing that a program does. */
 static void say_largest(out *o, const lode_diagnosis *d)
 {
-    int largest = 0;
+    int largest = 0, is_preempted = has_note(d, "pre-empted");
     double all = 0;
     for (int a = 0; a <= LODE_ACTIVITY_COUNT; a++) {
+        if (is_preempted && a == LODE_ACTIVITY_OFF_CPU)
+            continue;
         all += lode_diagnosis_activity(d, a);
         if (lode_diagnosis_activity(d, a) > lode_diagnosis_activity(d, largest))
             largest = a;
     }
     if (all > 0 && largest < LODE_ACTIVITY_COUNT)
-        out_say(o, "Most time: %s, %.0f%% of the time of threads.", lode_activity_title(largest),
-                100 * lode_diagnosis_activity(d, largest) / all);
+        out_say(o, "Most time: %s, %.0f%% of the time of threads%s.", lode_activity_title(largest),
+                100 * lode_diagnosis_activity(d, largest) / all, is_preempted ? " without off-CPU time" : "");
 }
 
 static void say_nothing(out *o, const lode_diagnosis *d, unsigned hidden, int all)
@@ -450,7 +491,7 @@ static void say_statements(out *o, const diagnose_page *page)
     if (hidden)
         out_say(o, "%s (--all)", COUNTED(hidden, "smaller one", "smaller ones"));
     if (hot)
-        say_hot_spot(o, page->path, hot);
+        say_hot_spot(o, page, hot);
     say_gone(o, page);
 }
 

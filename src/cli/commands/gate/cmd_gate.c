@@ -32,7 +32,9 @@ static int gate_usage(const invocation *call)
         return report("--confidence takes a percentage below 100 (see 'lode help gate')");
     if (has_sides(call) && call->operand_count > 0)
         return report("unexpected argument '%s': stores are given with --base and --new", call->operands[0]);
-    return options->report ? report_has_page() : EXIT_DONE;
+    if (!options->report)
+        return call->shared->kinds ? report("--kinds is for --report (see 'lode help gate')") : EXIT_DONE;
+    return report_has_page();
 }
 
 /* ---- limits ---- */
@@ -277,7 +279,12 @@ static int write_report(const gate_job *job)
         out_open(&(out_settings){.format = OUT_TEXT, .color = COLOR_NEVER, .file = job->options->report});
     if (!o)
         return EXIT_TROUBLE;
-    report_settings settings = {.notes = notes, .max_size = REPORT_MAX_SIZE, .paths = paths, .path_count = 2};
+    report_settings settings = {.notes = notes,
+                                .max_size = REPORT_MAX_SIZE,
+                                .paths = paths,
+                                .path_count = 2,
+                                .kinds = job->call->kinds,
+                                .kinds_path = job->call->kinds_path};
     return out_close(o, report_write(o, &settings));
 }
 
@@ -368,7 +375,7 @@ const command_spec command_gate = {
     .options = {.own = gate_own,
                 .shared = SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER | SHARED_SCHED |
                           SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN |
-                          SHARED_COLOR | SHARED_VERBOSE},
+                          SHARED_COLOR | SHARED_VERBOSE | SHARED_KINDS},
     .options_size = sizeof(gate_options),
     .defaults = &gate_defaults,
     .usage = gate_usage,

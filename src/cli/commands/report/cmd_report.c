@@ -82,7 +82,7 @@ static int run_report(const invocation *call)
                                                             .paths = call->operands,
                                                             .path_count = call->operand_count,
                                                             .kinds = call->kinds,
-                                                            .kinds_path = call->shared->kinds});
+                                                            .kinds_path = call->kinds_path});
     free(notes);
     return status;
 }

@@ -127,6 +127,18 @@ static int is_secret(const report_secrets *secrets, const char *text, size_t siz
             text[machine] == '.');
 }
 
+/* The last part of the file of rules, where a text begins with its path; how much that was, or 0. */
+static size_t put_rules(rewriter *w, const char *text, size_t size)
+{
+    const char *path = w->secrets->server->kinds_path;
+    size_t length;
+    if (!path || !begins_with(text, size, path))
+        return 0;
+    const char *last = last_part(path, strlen(path), &length);
+    put_inert(w, last, length);
+    return strlen(path);
+}
+
 /*
  * Writes what stands for a secret at the beginning of a token; how much of the text that was, or
  * 0.
@@ -143,6 +155,9 @@ static size_t put_instead(rewriter *w, const char *text, size_t size)
         put_text(w, name);
         return strlen(known_path(secrets, i));
     }
+    size_t rules = put_rules(w, text, size);
+    if (rules)
+        return rules;
     int is_path = token > 1 && (text[0] == '/' || (text[0] == '~' && text[1] == '/'));
     const char *last = last_part(text, token, &length);
     if (is_secret(secrets, is_path ? last : text, is_path ? length : token)) {

@@ -11,8 +11,6 @@
 #include "analysis/diagnose/calls/facts.h"
 #include "base/text/count.h"
 
-#include <inttypes.h>
-
 #define CHURN_CALLS    100000
 #define CHURN_PER_CALL 10.0
 #define ALLOCATION_MIN 0.05
@@ -46,11 +44,23 @@ static struct user find_user(const struct call_facts *facts)
     return best;
 }
 
+/* The first function, or the one that takes most time: constructors may run before main. */
+static bool is_outermost(const struct call_track *track, uint32_t function)
+{
+    bool is = track->entry == function;
+    for (size_t i = 0; i < track->span_count && !is; i++) {
+        const struct call_span *span = &track->spans[i];
+        is = span->depth == 0 && span->function + 1 == function &&
+             span->to - span->from > (track->end - track->begin) / 2;
+    }
+    return is;
+}
+
 /* All of a program is in its outermost function: that says nothing. */
 static bool is_entry(const struct call_facts *facts, uint32_t function)
 {
     for (size_t i = 0; i < facts->track_count; i++)
-        if (facts->tracks[i].entry == function)
+        if (is_outermost(&facts->tracks[i], function))
             return true;
     return false;
 }
@@ -68,13 +78,14 @@ static lode_status run_churn(struct lode_diagnosis *d, lode_error *error)
     const char *name = lode_diagnose_call_name(d, user.holder);
     draft.statement.function = name;
     lode_diagnose_set_text(d, &draft,
-                           "%s allocates memory %" PRIu64
-                           " times, %.3g times in each call. What that costs cannot be "
+                           "%s allocates memory %s, %s in each call. What that costs cannot be "
                            "told from a recording: sample it.",
-                           name, user.calls, each);
+                           name, LODE_COUNTED(user.calls, "time", "times"),
+                           lode_diagnose_call_times(d, each));
     draft.statement.advice = "Try to reuse memory from call to call.";
-    lode_diagnose_show(d, &draft, (double)user.pair->calls, "calls", "%s: %" PRIu64 " calls",
-                       lode_diagnose_call_pair_name(d, user.pair), user.pair->calls);
+    lode_diagnose_show(d, &draft, (double)user.pair->calls, "calls", "%s: %s",
+                       lode_diagnose_call_pair_name(d, user.pair),
+                       LODE_COUNTED(user.pair->calls, "call", "calls"));
     lode_diagnose_call_show_callers(d, &draft, user.pair->entry);
     return lode_diagnose_add_statement(d, &draft, error);
 }
@@ -127,9 +138,9 @@ static lode_status run_allocation(struct lode_diagnosis *d, lode_error *error)
     lode_diagnose_set_text(d, &draft, "Allocating and freeing memory takes %.0f%% of %s, %s in %s.",
                            100 * share, lode_diagnose_call_basis(d, "the run time"),
                            lode_diagnose_call_most(&place), lode_diagnose_call_pair_name(d, place.best));
-    lode_diagnose_show(d, &draft, place.part / 1e9, "seconds", "%s: %s in %" PRIu64 " calls",
+    lode_diagnose_show(d, &draft, place.part / 1e9, "seconds", "%s: %s in %s",
                        lode_diagnose_call_pair_name(d, place.best), lode_diagnose_call_amount(d, place.part),
-                       place.best->calls);
+                       LODE_COUNTED(place.best->calls, "call", "calls"));
     lode_diagnose_call_show_callers(d, &draft, place.best->entry);
     return lode_diagnose_add_statement(d, &draft, error);
 }

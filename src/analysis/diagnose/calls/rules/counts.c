@@ -150,10 +150,9 @@ static lode_status run_busy(struct lode_diagnosis *d, lode_error *error)
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, waiter);
     lode_diagnose_set_text(
-        d, &draft,
-        "%s waits busily: it calls %s %.3g times in each call, for %.0f%% of what processors could do.",
-        draft.statement.function, lode_diagnose_call_name(d, tested), (double)calls / (double)function->calls,
-        100 * share);
+        d, &draft, "%s waits busily: it calls %s %s in each call, for %.0f%% of what processors could do.",
+        draft.statement.function, lode_diagnose_call_name(d, tested),
+        lode_diagnose_call_times(d, (double)calls / (double)function->calls), 100 * share);
     draft.statement.advice = "Try to be woken: a condition, a semaphore, a future.";
     lode_diagnose_show(d, &draft, (double)calls, "calls", "%s", LODE_COUNTED(calls, "call", "calls"));
     lode_diagnose_call_show_callers(d, &draft, tested);
@@ -267,9 +266,9 @@ static lode_status run_growth(struct lode_diagnosis *d, lode_error *error)
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, growing);
     lode_diagnose_set_text(
-        d, &draft, "Calls of %s %s with their number: all %" PRIu64 " together take time with its square.",
+        d, &draft, "Calls of %s %s with their number: all %s together take time with its square.",
         draft.statement.function, best.is_counted ? "make more and more calls" : "take longer and longer",
-        function->calls);
+        LODE_COUNTED(function->calls, "call", "calls"));
     draft.statement.advice = "If it looks through or copies what exists, try an index, or to append.";
     lode_diagnose_show(
         d, &draft, share, "share", "%s on average, the longest %s",
@@ -335,14 +334,14 @@ static lode_status run_omp(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "omp-calls", .confidence = LODE_LIKELY}};
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, best->holder);
-    lode_diagnose_set_text(d, &draft,
-                           "%s calls the OpenMP runtime %" PRIu64
-                           " times, for %.0f%% of %s: parts of loops, or tasks, are too small.",
-                           draft.statement.function, best->calls, 100 * share,
-                           lode_diagnose_call_basis(d, "the run time"));
+    lode_diagnose_set_text(
+        d, &draft,
+        "%s calls the OpenMP runtime %s, for %.0f%% of %s: parts of loops, or tasks, are too small.",
+        draft.statement.function, LODE_COUNTED(best->calls, "time", "times"), 100 * share,
+        lode_diagnose_call_basis(d, "the run time"));
     draft.statement.advice = "Try schedule(static), or larger parts.";
-    lode_diagnose_show(d, &draft, (double)best->calls, "calls", "%s: %" PRIu64 " calls",
-                       lode_diagnose_call_pair_name(d, best), best->calls);
+    lode_diagnose_show(d, &draft, (double)best->calls, "calls", "%s: %s",
+                       lode_diagnose_call_pair_name(d, best), LODE_COUNTED(best->calls, "call", "calls"));
     lode_diagnose_call_show_callers(d, &draft, best->entry);
     LODE_ADD_EXPLAINS(&draft, "omp-imbalance", "efficiency");
     return lode_diagnose_add_statement(d, &draft, error);

@@ -10,7 +10,6 @@
 #include "analysis/diagnose/calls/sweep.h"
 #include "base/text/count.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 #define CHATTY_MIN  0.20
@@ -73,10 +72,8 @@ static lode_status run_chatty(struct lode_diagnosis *d, lode_error *error)
     const char *name = lode_diagnose_call_pair_name(d, best);
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, best->holder);
-    lode_diagnose_set_text(d, &draft,
-                           "%" PRIu64
-                           " short exchanges over sockets or pipes take %.0f%% of the run time, most in %s.",
-                           calls, 100 * share, name);
+    lode_diagnose_set_text(d, &draft, "%s over sockets or pipes take %.0f%% of the run time, most in %s.",
+                           LODE_COUNTED(calls, "short exchange", "short exchanges"), 100 * share, name);
     draft.statement.advice = "Try to send several requests at once.";
     lode_diagnose_show(
         d, &draft, (double)best->calls, "calls", "%s: %s of %s each", name,

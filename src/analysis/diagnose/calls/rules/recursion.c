@@ -5,8 +5,7 @@
  * what it computes: possible, no gain.
  */
 #include "analysis/diagnose/calls/facts.h"
-
-#include <inttypes.h>
+#include "base/text/count.h"
 
 #define CALLS_MIN 10000
 #define EACH_MIN  1000.0
@@ -34,11 +33,13 @@ static lode_status run(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "recursion", .confidence = LODE_POSSIBLE}};
     const char *name = lode_diagnose_call_name(d, best);
     draft.statement.function = name;
-    lode_diagnose_set_text(
-        d, &draft, "%s calls itself: %" PRIu64 " calls from %" PRIu64 " outside, %.0f%% of %s.", name,
-        function->calls, function->outer, 100 * share, lode_diagnose_call_basis(d, "the run time"));
-    lode_diagnose_show(d, &draft, (double)function->calls, "calls", "%.3g calls for each from outside",
-                       (double)function->calls / (double)function->outer);
+    lode_diagnose_set_text(d, &draft, "%s calls itself: %s from %s from outside, %.0f%% of %s.", name,
+                           LODE_COUNTED(function->calls, "call", "calls"),
+                           LODE_COUNTED(function->outer, "call", "calls"), 100 * share,
+                           lode_diagnose_call_basis(d, "the run time"));
+    lode_diagnose_show(d, &draft, (double)function->calls, "calls",
+                       "it is called %s for each call from outside",
+                       lode_diagnose_call_times(d, (double)function->calls / (double)function->outer));
     lode_diagnose_call_show_callers(d, &draft, best);
     return lode_diagnose_add_statement(d, &draft, error);
 }

@@ -96,8 +96,8 @@ static lode_status run_herd(struct lode_diagnosis *d, lode_error *error)
     lode_diagnose_call_gain(&draft, share);
     draft.statement.function = lode_diagnose_call_name(d, best->holder);
     lode_diagnose_set_text(d, &draft,
-                           "Threads are woken in vain: %s waits %.3g times in each call before it can go on.",
-                           draft.statement.function, each);
+                           "Threads are woken in vain: %s waits %s in each call before it can go on.",
+                           draft.statement.function, lode_diagnose_call_times(d, each));
     draft.statement.advice = "Try to wake one thread for each item, not all.";
     lode_diagnose_show(d, &draft, (double)best->calls, "calls", "%s: %s for %" PRIu64 " of %s",
                        lode_diagnose_call_pair_name(d, best), LODE_COUNTED(best->calls, "wait", "waits"),
