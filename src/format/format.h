@@ -37,7 +37,7 @@ struct lode_target {
     /* Targets of a family differ in their layout, which is NULL if there is only one. */
     const char *family, *layout;
     const char *description; /* one line of help */
-    /* One of these is NULL. */
+    /* One of these is NULL; both are if it can only be synthesized. */
     const struct lode_sink_ops *sink;                /* of databases */
     const struct lode_recording_sink_ops *recording; /* of recordings */
     /* Generates a synthetic recording. May be NULL. */

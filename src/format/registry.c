@@ -111,7 +111,7 @@ lode_status lode_format_at_sized(size_t index, lode_format_info *out, size_t out
                              .layout = target->layout,
                              .kind = target->sink ? LODE_STORE_DATABASE : LODE_STORE_RECORDING,
                              .can_read = format->open || format->open_recording,
-                             .can_write = 1,
+                             .can_write = target->sink || target->recording,
                              .can_synthesize = target->synth != NULL};
     lode_result_give(out, out_size, &info, sizeof info);
     return LODE_OK;

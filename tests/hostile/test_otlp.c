@@ -266,6 +266,38 @@ static void deep_traces_do_no_harm(void **state)
     free(text);
 }
 
+/* ---- order of fields ---- */
+
+/* Fields of protobuf may come in any order: a scope after its spans, and a resource after scopes. */
+static void what_comes_after_spans_is_theirs(void **state)
+{
+    static const unsigned char message[] = {0x0a, 80, /* resource spans */
+                                            0x12, 57, /* scope spans */
+                                            0x12, 48, /* a span */
+                                            0x0a, 16,  1,    2,   3,    4,   5,   6,    7,   8,    9,
+                                            10,   11,  12,   13,  14,   15,  16, /* its trace */
+                                            0x12, 8,   0,    0,   0,    0,   0,   0,    0,   1, /* its id */
+                                            0x39, 1,   0,    0,   0,    0,   0,   0,    1,   0x41, 2,
+                                            0,    0,   0,    0,   0,    0,   1,   /* begin, end */
+                                            0x1a, 0,                              /* no state */
+                                            0x0a, 5,   0x0a, 3,   'l',  'i', 'b', /* a scope */
+                                            0x0a, 19,  0x0a, 17,  0x0a, 12,  's', 'e',  'r', 'v',  'i',
+                                            'c',  'e', '.',  'n', 'a',  'm', 'e', 0x12, 1,   0};
+    lode_memory_file file = {"traces.pb", message, sizeof message};
+    lode_recording *recording;
+    lode_cursor *cursor;
+    const lode_event *events;
+    size_t count;
+    (void)state;
+    assert_int_equal(lode_recording_open_memory(&recording, &file, 1, NULL, NULL), LODE_OK);
+    assert_int_equal(lode_recording_track_count(recording), 1);
+    assert_int_equal(lode_cursor_open(&cursor, recording, 0, NULL, NULL), LODE_OK);
+    assert_int_equal(lode_cursor_next(cursor, &events, &count, NULL), LODE_OK);
+    assert_string_equal(lode_file_path(lode_function_file(events[0].function)), "lib");
+    lode_cursor_close(cursor);
+    lode_recording_close(recording);
+}
+
 /* ---- mutations ---- */
 
 static const char *const data_files[] = {"otlp/small/traces.json", "otlp/small/traces.pb",
@@ -354,6 +386,7 @@ int main(void)
         cmocka_unit_test(what_unpacks_to_very_much_is_not_read),
         cmocka_unit_test(a_concurrent_sibling_is_on_a_side_track),
         cmocka_unit_test(deep_traces_do_no_harm),
+        cmocka_unit_test(what_comes_after_spans_is_theirs),
         cmocka_unit_test(no_mutation_does_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,6 +149,50 @@ def check_questions(tap, lode):
         tap.check(done.returncode == 2 and "'nokey'; there are " in done.stderr.decode(), f"{' '.join(words)}: the keys that are there", [done.stderr.decode()])
 
 
+def make(lode, path, form, spans, *words):
+    subprocess.run([lode, "synth", "recording", "--format", form, "--records", str(2 * spans), "--seed", "7", "-o", path, *words], check=True)
+    return path
+
+
+def check_synth(tap, lode, folder):
+    """Synthetic stores: all encodings have the same answers, those of the reference, and no findings."""
+    paths = [make(lode, folder / name, form, 3000, "--tasks", "5", "--functions", "40")
+             for name, form in (("a.json", "otlp-json"), ("a.pb", "otlp"), ("bare.pb", "otlp-bare"))]
+    wanted = spans_reference.summary(spans_reference.load(paths[0]))
+    wrong = [line for path in paths for line in compare(lode, path, wanted)]
+    tap.check(not wrong and wanted["spans"] == 3000 and wanted["traces"] == 188, "synthetic spans: all encodings have the numbers of the reference", wrong[:8])
+    found = [str(finding) for path in paths for finding in ask(lode, "check", "--limit", 0, path)["findings"]]
+    tap.check(not found, "synthetic spans: no findings", found[:4])
+    tap.check(wanted["errors"] > 0 and len(wanted["edges"]) > 4 and sum(wanted["outermost"].values()) > wanted["traces"],
+              "synthetic spans: failures, calls between services and concurrent calls", [str(wanted["edges"]), str(wanted["outermost"])])
+    for name, form in (("b.json", "otlp-json"), ("b.pb", "otlp"), ("c.pb", "otlp-bare")):
+        other = make(lode, folder / name, form, 3000, "--tasks", "5", "--functions", "40", "--threads", "3")
+        tap.check(other.read_bytes() == paths[["otlp-json", "otlp", "otlp-bare"].index(form)].read_bytes(), f"{form}: byte-identical for any number of threads")
+    sizes = [make(lode, folder / f"{count}.pb", "otlp", count, "--calls-per-request", str(count), "--tasks", "1") for count in (1, 2, 700)]
+    tap.check([ask(lode, "top", path)["calls"] for path in sizes] == [1, 2, 700], "synthetic spans: as many as asked for")
+
+
+def check_memory(tap, lode, folder):
+    """With a budget that is too small, spans are in temporary files: every answer is byte-identical, and nothing is left."""
+    large = make(lode, folder / "large.pb", "otlp", 20000)  # enough for several buckets
+    scratch = folder / "scratch"
+    scratch.mkdir()
+    environment = dict(os.environ, TMPDIR=str(scratch))
+    wrong = []
+    for path in [large, *stores(corpora.OWN)]:
+        for words in (["top", "--limit", "0"], ["search", "--limit", "0"], ["profiles"], ["info"]):
+            plain, spooled = (subprocess.run([lode, *words, *more, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, check=False)
+                              for more in ([], ["--memory", "1K"]))
+            if (plain.returncode, plain.stdout, plain.stderr) != (spooled.returncode, spooled.stdout, spooled.stderr):
+                wrong.append(f"{words} {path}: {spooled.stderr.decode(errors='replace')[:200]}")
+    tap.check(not wrong, "answers do not depend on the memory budget", wrong[:8])
+    tap.check(not list(scratch.iterdir()), "no temporary file is left")
+    missing = dict(os.environ, TMPDIR=str(folder / "missing"))
+    done = [subprocess.run([lode, "top", *more, large], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=missing, check=False) for more in ([], ["--memory", "1K"])]
+    tap.check(done[0].returncode == 0 and done[1].returncode == 2 and b"temporary directory" in done[1].stderr,
+              "temporary files are in TMPDIR, and only with a small budget", [str(one) for one in done])
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--lode", required=True)
@@ -156,6 +200,9 @@ def main():
     tap = Tap()
     check_model(tap, arguments.lode)
     check_questions(tap, arguments.lode)
+    with tempfile.TemporaryDirectory() as name:
+        check_synth(tap, arguments.lode, Path(name))
+        check_memory(tap, arguments.lode, Path(name))
     for root in dict.fromkeys((corpora.OWN, corpora.root())):
         for path in stores(root):
             if path.stat().st_size > LARGE and os.environ.get("LODE_CI") != "full":

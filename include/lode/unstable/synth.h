@@ -38,9 +38,9 @@ LODE_API LODE_CHECKED lode_status lode_synth_database(const char *path, const lo
 
 typedef struct lode_synth_recording_options {
     size_t size;
-    uint32_t tasks;
+    uint32_t tasks;     /* of spans: services */
     uint64_t records;   /* of all tasks together: entries and exits */
-    uint32_t functions; /* that the program has */
+    uint32_t functions; /* that the program has; of spans: operations */
     uint32_t depth;     /* of calls, at most */
     uint64_t seed;
     int arguments;    /* give some functions arguments and results */
@@ -49,7 +49,7 @@ typedef struct lode_synth_recording_options {
     lode_progress_fn on_progress;
     void *user;
     const char *to;             /* the format, as in lode_rewrite_options; NULL: "uftrace" */
-    uint64_t calls_per_request; /* approximate, in a Zorka store; 0: 1000 */
+    uint64_t calls_per_request; /* approximate; 0: 1000 in a Zorka store, 16 spans */
 } lode_synth_recording_options;
 #define LODE_SYNTH_RECORDING_OPTIONS_INIT                                                                    \
     {                                                                                                        \
@@ -57,7 +57,7 @@ typedef struct lode_synth_recording_options {
     }
 
 /*
- * Writes a synthetic uftrace recording or Zorka store. Output is reproducible.
+ * Writes a synthetic uftrace recording, Zorka store or file of spans. Output is reproducible.
  * MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_synth_recording(const char *path,

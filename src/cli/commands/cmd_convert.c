@@ -18,7 +18,6 @@ typedef struct convert_options {
     const char *target;
     int force, drop_unlisted;
     int format, layout; /* UNSAID, or indices of choices */
-    uint64_t memory;
 } convert_options;
 
 /* Of --format and --layout; else indices of their choices. */
@@ -73,7 +72,7 @@ static int convert(session *s, const convert_options *options, out *o)
     settings.force = options->force;
     settings.drop_unlisted = options->drop_unlisted;
     settings.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
-    settings.memory = options->memory;
+    settings.memory = options->shared.memory;
     settings.sources = s->path;
     settings.on_progress = on_conversion;
     settings.on_finding = on_remark;
@@ -152,7 +151,7 @@ static const option_spec convert_own[] = {
 
 static const option_spec convert_of_databases[] = {
     {"drop-unlisted", 0, OPTION_FLAG, NULL, NULL, offsetof(convert_options, drop_unlisted)},
-    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(convert_options, memory)},
+    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(convert_options, shared.memory)},
     {0},
 };
 

@@ -22,8 +22,7 @@ typedef struct merge_options {
     const char *target, *labels;
     int force, drop_unlisted, mean;
     int align; /* UNSAID, or ALIGN_... */
-    uint64_t memory;
-    int mpi; /* job_kind */
+    int mpi;   /* job_kind */
     uint64_t local_ranks;
 } merge_options;
 
@@ -165,7 +164,7 @@ static int merge_databases(const invocation *call, const databases *d, lode_comm
     settings.align = options->align != UNSAID;
     settings.mean = options->mean;
     settings.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
-    settings.memory = options->memory;
+    settings.memory = options->shared.memory;
     settings.on_finding = on_finding;
     settings.on_progress = on_progress;
     settings.user = &m;
@@ -245,7 +244,7 @@ static const option_spec merge_of_databases[] = {
     {"align", 0, OPTION_CHOICE, NULL, align_choices, offsetof(merge_options, align)},
     {"mean", 0, OPTION_FLAG, NULL, NULL, offsetof(merge_options, mean)},
     {"drop-unlisted", 0, OPTION_FLAG, NULL, NULL, offsetof(merge_options, drop_unlisted)},
-    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(merge_options, memory)},
+    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(merge_options, shared.memory)},
     {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(merge_options, local_ranks)},
     {0},
 };

@@ -273,7 +273,7 @@ const command_spec command_profiles = {
                 .of_databases = profiles_of_databases,
                 .of_recordings = profiles_of_recordings,
                 .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_DEPTH | SHARED_STRICT |
-                          SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
+                          SHARED_MEMORY | SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(profiles_options),
     .defaults = &profiles_defaults,
     .usage = profiles_usage,

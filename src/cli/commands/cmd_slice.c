@@ -16,7 +16,6 @@ typedef struct slice_options {
     const char *target, *focus;
     int force, keep_contexts;
     double min_share;
-    uint64_t memory;
     int mpi; /* job_kind */
     uint64_t local_ranks;
 } slice_options;
@@ -47,7 +46,7 @@ static lode_merge_options settings_of(const slice_options *options, lode_comm *c
     lode_merge_options settings = LODE_MERGE_OPTIONS_INIT;
     settings.force = options->force;
     settings.threads = (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
-    settings.memory = options->memory;
+    settings.memory = options->shared.memory;
     settings.on_finding = on_finding;
     settings.on_progress = on_progress;
     settings.user = user;
@@ -148,7 +147,7 @@ static const option_spec slice_of_databases[] = {
     {"focus", 0, OPTION_TEXT, "NAME", NULL, offsetof(slice_options, focus)},
     {"min-share", 0, OPTION_PERCENT, "PERCENT", NULL, offsetof(slice_options, min_share)},
     {"keep-contexts", 0, OPTION_FLAG, NULL, NULL, offsetof(slice_options, keep_contexts)},
-    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(slice_options, memory)},
+    {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(slice_options, shared.memory)},
     {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(slice_options, local_ranks)},
     {0},
 };

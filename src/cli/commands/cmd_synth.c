@@ -32,6 +32,12 @@ static int find_format(const synth_options *options, lode_format_info *format)
     return format_find(family, options->layout == UNSAID ? NULL : layout_choices[options->layout], format);
 }
 
+/* All but the default, which has functions of a program. */
+static int makes_requests(const lode_format_info *format)
+{
+    return strcmp(format->family, synth_choices[0]) != 0;
+}
+
 static unsigned threads_of(const synth_options *options)
 {
     return (unsigned)(options->shared.threads < 4096 ? options->shared.threads : 4096);
@@ -108,11 +114,13 @@ static int run_synth(const invocation *call)
     if (!options->target)
         return report("missing option: -o/--output (see 'lode help synth')");
     lode_format_info format;
-    int has_layouts = find_format(options, &format) && format.layout;
-    if (!has_layouts && (options->layout != UNSAID || options->calls_per_request))
-        return report("--layout and --calls-per-request need --format %s (see 'lode help synth')",
+    int is_known = find_format(options, &format);
+    if (options->layout != UNSAID && !(is_known && format.layout))
+        return report("--layout needs --format %s (see 'lode help synth')", format_with_layouts());
+    if (options->calls_per_request && !(is_known && makes_requests(&format)))
+        return report("--calls-per-request needs --format %s or otlp (see 'lode help synth')",
                       format_with_layouts());
-    if (has_layouts && options->arguments)
+    if (is_known && makes_requests(&format) && options->arguments)
         return report("--arguments cannot be used with --format %s (see 'lode help synth')", format.family);
     return is_recording ? make_recording(options) : make_database(options);
 }

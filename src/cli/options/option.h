@@ -74,6 +74,7 @@ typedef struct shared_options {
     const char *profiles;
     const char *output;
     uint64_t threads;
+    uint64_t memory; /* budget in bytes; 0: the default */
     uint64_t limit;
     int sort;
     time_point from;
@@ -111,6 +112,7 @@ enum {
     SHARED_ANY_METRIC = 1u << 25, /* one, of recordings as well */
     SHARED_ANY_METRICS = 1u << 26,
     SHARED_KINDS = 1u << 27,                        /* rules for kinds of functions */
+    SHARED_MEMORY = 1u << 28,                       /* of recordings that are read at once */
     SHARED_WINDOW = 1u << 10,                       /* --from, --to, --task and --id */
     SHARED_TIMES = 1u << 11,                        /* --from and --to, for all stores */
     SHARED_TRACKS = 1u << 12,                       /* --task and --id */

@@ -59,6 +59,7 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
     options.on_progress = rec_on_progress;
     options.user = s;
     options.threads = rec_threads(s);
+    options.memory = shared->memory;
     lode_store_kind kind = LODE_STORE_RECORDING;
     lode_status status = lode_open(NULL, &s->recording, &kind, path, &options, &error);
     progress_clear(&s->progress);

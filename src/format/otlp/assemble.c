@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From spans in the order of files to traces: sorts, removes duplicates, finds parents. */
-#include "base/compare.h"
+/* From sorted spans to traces: removes duplicates, finds parents. */
 #include "base/error.h"
 #include "base/text/count.h"
 #include "format/otlp/otlp.h"
@@ -14,54 +13,17 @@ struct assembling {
     struct lode_blob blob;
 };
 
-/* ---- order ---- */
-
-static int compare_ids(const struct otlp_span *a, const struct otlp_span *b)
-{
-    for (unsigned i = 0; i < 2; i++)
-        if (a->trace[i] != b->trace[i])
-            return LODE_COMPARE(a->trace[i], b->trace[i]);
-    return LODE_COMPARE(a->id, b->id);
-}
-
-static int compare_spans(const void *left, const void *right, void *argument)
-{
-    const uint32_t *a = left, *b = right;
-    const struct otlp_span *spans = argument;
-    int order = compare_ids(&spans[*a], &spans[*b]);
-    return order != 0 ? order : LODE_COMPARE(*a, *b);
-}
-
-/* Moves spans to where `order` says, along cycles, so that no second array is needed. */
-static void permute(struct otlp_span *spans, uint32_t *order, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        struct otlp_span first = spans[i];
-        uint32_t at = i;
-        while (order[at] != i) {
-            uint32_t from = order[at];
-            spans[at] = spans[from];
-            order[at] = at;
-            at = from;
-        }
-        spans[at] = first;
-        order[at] = at;
-    }
-}
-
-static lode_status sort_spans(struct otlp_recording *rec, lode_error *error)
-{
-    uint32_t *order = malloc(((size_t)rec->span_count + 1) * sizeof *order);
-    LODE_TRY_ALLOC(order, error);
-    for (uint32_t i = 0; i < rec->span_count; i++)
-        order[i] = i;
-    qsort_r(order, rec->span_count, sizeof *order, compare_spans, rec->spans);
-    permute(rec->spans, order, rec->span_count);
-    free(order);
-    return LODE_OK;
-}
-
 /* ---- duplicates ---- */
+
+static bool is_same_trace(const struct otlp_span *a, const struct otlp_span *b)
+{
+    return a->trace[0] == b->trace[0] && a->trace[1] == b->trace[1];
+}
+
+static bool has_ids_of(const struct otlp_span *a, const struct otlp_span *b)
+{
+    return a->id == b->id && is_same_trace(a, b);
+}
 
 /* Both halves of a call may have one id, in systems that are like Zipkin. */
 static bool is_pair(const struct otlp_recording *rec, const struct otlp_span *a, const struct otlp_span *b)
@@ -134,7 +96,7 @@ static void remove_duplicates(struct assembling *self)
     uint32_t kept = 0, group = 0;
     for (uint32_t i = 0; i < rec->span_count; i++) {
         struct otlp_span span = rec->spans[i];
-        if (kept > 0 && compare_ids(&rec->spans[kept - 1], &span) != 0)
+        if (kept > 0 && !has_ids_of(&rec->spans[kept - 1], &span))
             group = kept;
         keep_span(self, group, &kept, &span);
     }
@@ -142,11 +104,6 @@ static void remove_duplicates(struct assembling *self)
 }
 
 /* ---- traces ---- */
-
-static bool is_same_trace(const struct otlp_span *a, const struct otlp_span *b)
-{
-    return a->trace[0] == b->trace[0] && a->trace[1] == b->trace[1];
-}
 
 static lode_status list_traces(struct otlp_recording *rec, lode_error *error)
 {
@@ -278,7 +235,6 @@ static lode_status report(const struct otlp_opening *opening, unsigned rule, uin
 lode_status lode_otlp_assemble(struct otlp_opening *opening)
 {
     struct assembling self = {.rec = opening->rec};
-    LODE_TRY(sort_spans(opening->rec, opening->error));
     remove_duplicates(&self);
     lode_blob_free(&self.blob);
     LODE_TRY(list_traces(opening->rec, opening->error));

@@ -26,6 +26,10 @@ static bool reserve(struct otlp_family *family, uint32_t count)
     return done;
 }
 
+enum {
+    FEW = 32 /* spans that are sorted by insertion */
+};
+
 static int compare(const void *left, const void *right, void *argument)
 {
     const uint32_t *a = left, *b = right;
@@ -33,6 +37,21 @@ static int compare(const void *left, const void *right, void *argument)
     if (x->begin != y->begin)
         return LODE_COMPARE(x->begin, y->begin);
     return x->end != y->end ? LODE_COMPARE(x->end, y->end) : LODE_COMPARE(*a, *b);
+}
+
+/* Most traces are small. */
+static void sort(uint32_t *order, uint32_t count, struct otlp_span *spans)
+{
+    if (count > FEW) {
+        qsort_r(order, count, sizeof *order, compare, spans);
+        return;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t span = order[i], at = i;
+        for (; at > 0 && compare(&order[at - 1], &span, spans) > 0; at--)
+            order[at] = order[at - 1];
+        order[at] = span;
+    }
 }
 
 lode_status lode_otlp_family_of(struct otlp_family *family, const struct otlp_recording *rec,
@@ -43,7 +62,7 @@ lode_status lode_otlp_family_of(struct otlp_family *family, const struct otlp_re
     family->count = trace->count;
     for (uint32_t i = 0; i < trace->count; i++)
         family->order[i] = trace->first + i;
-    qsort_r(family->order, trace->count, sizeof *family->order, compare, rec->spans);
+    sort(family->order, trace->count, rec->spans);
     for (uint32_t i = 0; i <= trace->count; i++)
         family->first_child[i] = OTLP_NO_SPAN;
     /* Each is put at the head of a list: the last one first. */

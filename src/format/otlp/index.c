@@ -2,6 +2,7 @@
 /* The first pass: finds the messages of all files, and reads spans from them on several threads. */
 #include "base/error.h"
 #include "base/io/bytes.h"
+#include "base/memory/machine.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "base/text/count.h"
@@ -11,7 +12,8 @@
 
 enum {
     BATCH_BYTES = 1 << 20, /* of messages that a worker reads at once */
-    LENGTH_SIZE = 4
+    LENGTH_SIZE = 4,
+    SPANS_MAX = INT32_MAX
 };
 
 struct message {
@@ -31,7 +33,7 @@ struct indexing {
     struct otlp_opening *opening;
     struct lode_array messages; /* struct message */
     struct lode_array batches;  /* struct batch */
-    struct lode_array spans;    /* struct otlp_span */
+    struct otlp_sorter *sorter;
     struct lode_progress progress;
     uint32_t file; /* whose messages are being found */
 };
@@ -198,33 +200,20 @@ static uint32_t *number_origins(struct otlp_recording *rec, const struct otlp_ba
     return NULL;
 }
 
-static bool reserve(struct lode_array *spans, size_t more)
-{
-    size_t wanted = spans->count + more;
-    if (wanted > spans->max)
-        return false;
-    if (wanted <= spans->capacity)
-        return true;
-    size_t capacity =
-        spans->capacity + spans->capacity / 2 > wanted ? spans->capacity + spans->capacity / 2 : wanted;
-    if (!lode_grow(&spans->items, spans->capacity, capacity, spans->item_size, false))
-        return false;
-    spans->capacity = capacity;
-    return true;
-}
-
-static bool append(struct indexing *self, const struct otlp_batch *batch)
+static lode_status append(struct indexing *self, const struct otlp_batch *batch, lode_error *error)
 {
     uint32_t *numbers = number_origins(self->opening->rec, batch);
-    size_t count = batch->spans.count;
-    bool has_memory = numbers && reserve(&self->spans, count);
-    for (size_t i = 0; has_memory && i < count; i++) {
-        struct otlp_span *span = LODE_ARRAY_AT(&self->spans, struct otlp_span, self->spans.count++);
-        *span = *LODE_ARRAY_AT(&batch->spans, struct otlp_span, i);
+    LODE_TRY_ALLOC(numbers, error);
+    lode_status status = LODE_OK;
+    if (lode_otlp_sorter_count(self->sorter) + batch->spans.count > SPANS_MAX)
+        status = lode_fail(error, LODE_ERR_LIMIT, NULL, LODE_NO_OFFSET, "more than %d spans", SPANS_MAX);
+    for (size_t i = 0; status == LODE_OK && i < batch->spans.count; i++) {
+        struct otlp_span *span = LODE_ARRAY_AT(&batch->spans, struct otlp_span, i);
         span->origin = numbers[span->origin];
+        status = lode_otlp_sorter_add(self->sorter, span, error);
     }
     free(numbers);
-    return has_memory;
+    return status;
 }
 
 static lode_status finish_batch(void *context, uint64_t item, lode_error *error)
@@ -234,7 +223,7 @@ static lode_status finish_batch(void *context, uint64_t item, lode_error *error)
     self->opening->report->error = error;
     for (size_t i = 0; i < batch->torn.count; i++)
         LODE_TRY(report_torn(self, batch->file, *LODE_ARRAY_AT(&batch->torn, uint64_t, i)));
-    LODE_TRY_ALLOC(append(self, &batch->content), error);
+    LODE_TRY(append(self, &batch->content, error));
     for (unsigned i = 0; i < OTLP_COUNTS; i++)
         self->opening->rec->counts[i] += batch->content.counts[i];
     lode_otlp_batch_free(&batch->content);
@@ -244,6 +233,13 @@ static lode_status finish_batch(void *context, uint64_t item, lode_error *error)
 
 /* ---- all files ---- */
 
+/* Tracks and what commands compute need as much again. */
+static uint64_t memory_of(const struct otlp_opening *opening)
+{
+    uint64_t all = lode_machine_memory();
+    return (opening->memory ? opening->memory : all ? all / 4 : UINT64_C(1) << 30) / 2;
+}
+
 static lode_status read_all(struct indexing *self)
 {
     struct otlp_opening *opening = self->opening;
@@ -251,12 +247,22 @@ static lode_status read_all(struct indexing *self)
         LODE_TRY(find_messages(self, &opening->rec->files[self->file]));
     for (size_t i = 0; i < self->batches.count; i++)
         self->progress.total += LODE_ARRAY_AT(&self->batches, struct batch, i)->bytes;
+    LODE_TRY(lode_otlp_sorter_open(&self->sorter, self->progress.total, memory_of(opening), opening->error));
     struct lode_job job = {
         .items = self->batches.count, .work = read_batch, .finish = finish_batch, .context = self};
     lode_status status =
         lode_pool_run(lode_pool_threads(opening->threads, self->batches.count), &job, opening->error);
     opening->report->error = opening->error;
     return status;
+}
+
+static lode_status sort_all(const struct indexing *self)
+{
+    struct otlp_opening *opening = self->opening;
+    struct otlp_recording *rec = opening->rec;
+    rec->span_count = (uint32_t)lode_otlp_sorter_count(self->sorter);
+    return lode_otlp_sorter_finish(self->sorter, opening->threads, &rec->span_memory, &rec->spans,
+                                   opening->error);
 }
 
 static lode_status say_count(const struct otlp_opening *opening, unsigned rule, enum otlp_count count,
@@ -298,8 +304,10 @@ lode_status lode_otlp_index(struct otlp_opening *opening)
                             .progress = {opening->on_progress, opening->user, "opening", 0, 0}};
     lode_array_init(&self.messages, sizeof(struct message), SIZE_MAX);
     lode_array_init(&self.batches, sizeof(struct batch), SIZE_MAX);
-    lode_array_init(&self.spans, sizeof(struct otlp_span), UINT32_MAX / 2);
     lode_status status = read_all(&self);
+    if (status == LODE_OK)
+        status = sort_all(&self);
+    lode_otlp_sorter_close(self.sorter);
     for (size_t i = 0; i < self.batches.count; i++) {
         struct batch *batch = LODE_ARRAY_AT(&self.batches, struct batch, i);
         lode_otlp_batch_free(&batch->content);
@@ -307,7 +315,5 @@ lode_status lode_otlp_index(struct otlp_opening *opening)
     }
     lode_array_free(&self.messages);
     lode_array_free(&self.batches);
-    opening->rec->spans = self.spans.items;
-    opening->rec->span_count = (uint32_t)self.spans.count;
     return status;
 }

@@ -2,6 +2,7 @@
 /* Opens a file or a directory of files of spans. */
 #include "base/error.h"
 #include "format/otlp/otlp.h"
+#include "format/otlp/synth/synth.h"
 #include <stdlib.h>
 
 enum {
@@ -65,7 +66,7 @@ static void close_recording(lode_recording *recording)
     lode_otlp_table_free(&rec->origin_bytes);
     lode_array_free(&rec->traces);
     lode_array_free(&rec->tracks);
-    free(rec->spans);
+    lode_otlp_spans_free(&rec->span_memory);
     lode_function_table_free(&rec->base.functions);
     lode_function_table_free(&rec->names);
     lode_folder_close(&rec->folder);
@@ -192,6 +193,7 @@ lode_status lode_otlp_open(lode_recording **out, const struct lode_folder *folde
     rec->base.rule_count = OTLP_RULE_COUNT;
     rec->base.has_requests = true;
     rec->folder.directory = -1;
+    rec->span_memory = (struct otlp_spans)OTLP_SPANS_INIT;
     lode_arena_init(&rec->base.arena, SIZE_MAX);
     lode_function_table_init(&rec->base.functions, sizeof(struct lode_function));
     lode_function_table_init(&rec->names, sizeof(struct lode_function));
@@ -217,6 +219,7 @@ static lode_status open_recording(lode_recording **out, const struct lode_folder
                                options->on_finding, options->user, error));
     struct otlp_opening opening = {.report = &report,
                                    .threads = options->threads,
+                                   .memory = options->memory,
                                    .on_progress = options->on_progress,
                                    .user = options->user,
                                    .error = error};
@@ -268,7 +271,17 @@ static const struct lode_target targets[] = {
     {.name = OTLP_TARGET,
      .family = OTLP_TARGET,
      .description = "OpenTelemetry spans in protobuf, a message for each trace",
-     .recording = &lode_otlp_sink_ops}};
+     .recording = &lode_otlp_sink_ops,
+     .synth = lode_otlp_synth_framed},
+    {.name = "otlp-bare",
+     .family = "otlp-bare",
+     .description = "OpenTelemetry spans in protobuf, without lengths",
+     .synth = lode_otlp_synth_bare},
+    {.name = "otlp-json",
+     .family = "otlp-json",
+     .description = "OpenTelemetry spans as lines of JSON",
+     .synth = lode_otlp_synth_json},
+};
 
 const struct lode_format lode_format_otlp = {
     .name = "spans",

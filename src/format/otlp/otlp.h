@@ -9,6 +9,7 @@
 #include "format/format.h"
 #include "format/otlp/decode/decode.h"
 #include "format/otlp/rules.h"
+#include "format/otlp/sort.h"
 #include "model/finding.h"
 #include "model/recording/recording.h"
 
@@ -76,7 +77,8 @@ struct otlp_recording {
     struct otlp_table resource_bytes, origin_bytes;
     struct otlp_resource *resources;
     struct otlp_origin *origins;
-    struct otlp_span *spans;
+    struct otlp_spans span_memory;
+    struct otlp_span *spans; /* in that memory */
     uint32_t span_count;
     struct lode_array traces; /* struct otlp_trace */
     struct lode_array tracks; /* struct otlp_track */
@@ -100,6 +102,7 @@ struct otlp_opening {
     struct otlp_recording *rec;
     struct lode_report *report;
     unsigned threads; /* 0: one per processor */
+    uint64_t memory;  /* budget in bytes; 0: a quarter of what the process may use */
     lode_progress_fn on_progress;
     void *user;
     lode_error *error;
@@ -111,11 +114,11 @@ struct otlp_form lode_otlp_form(struct lode_range bytes, bool is_complete);
 bool lode_otlp_is_store(const struct lode_folder *folder, const char *name);
 /* Opens and unpacks a file. */
 lode_status lode_otlp_file_open(struct otlp_opening *opening, struct otlp_file *file);
-/* Reads all files: spans and origins. */
+/* Reads all files: origins, and spans sorted by trace. */
 lode_status lode_otlp_index(struct otlp_opening *opening);
 /* Reports what was counted. */
 lode_status lode_otlp_say_counts(const struct otlp_opening *opening);
-/* Sorts spans by trace, removes duplicates and finds parents. */
+/* Removes duplicates, lists traces and finds parents. */
 lode_status lode_otlp_assemble(struct otlp_opening *opening);
 /* Moves spans whose clocks are off. */
 lode_status lode_otlp_repair(struct otlp_opening *opening);

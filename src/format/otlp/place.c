@@ -241,10 +241,16 @@ static lode_status place_trace(struct placing *self, uint32_t number)
 
 /* ---- all traces ---- */
 
-static int compare_requests(const void *left, const void *right)
+/* Those that begin at the same time are in the order of their ids. */
+static int compare_requests(const void *left, const void *right, void *argument)
 {
     const struct request *a = left, *b = right;
-    return a->begin != b->begin ? LODE_COMPARE(a->begin, b->begin) : LODE_COMPARE(a->trace, b->trace);
+    const struct otlp_recording *rec = argument;
+    if (a->begin != b->begin)
+        return LODE_COMPARE(a->begin, b->begin);
+    const uint64_t *x = rec->spans[LODE_ARRAY_AT(&rec->traces, struct otlp_trace, a->trace)->first].trace;
+    const uint64_t *y = rec->spans[LODE_ARRAY_AT(&rec->traces, struct otlp_trace, b->trace)->first].trace;
+    return x[0] != y[0] ? LODE_COMPARE(x[0], y[0]) : LODE_COMPARE(x[1], y[1]);
 }
 
 /* Requests in chronological order, each with its tracks; times from the first begin. */
@@ -254,7 +260,7 @@ static lode_status order_tracks(struct placing *self)
     uint32_t *mains = lode_arena_alloc(&rec->base.arena, self->tracks.count + 1, sizeof *mains);
     LODE_TRY_ALLOC(mains, self->opening->error);
     if (self->requests.count > 0)
-        qsort(self->requests.items, self->requests.count, sizeof(struct request), compare_requests);
+        qsort_r(self->requests.items, self->requests.count, sizeof(struct request), compare_requests, rec);
     uint64_t first = self->requests.count > 0 ? LODE_ARRAY_AT(&self->requests, struct request, 0)->begin : 0;
     rec->base.utc_offset = (int64_t)first;
     for (size_t i = 0; i < self->requests.count; i++) {

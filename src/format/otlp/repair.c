@@ -118,16 +118,20 @@ static void list_down(struct repairing *self)
             self->queue[count++] = i;
 }
 
-/* Spans without an end last as long as what is below them. */
-static void end_open_spans(struct repairing *self)
+/* Spans without an end last as long as what is below them. Whether there are any. */
+static bool end_open_spans(struct repairing *self)
 {
     struct otlp_span *spans = self->rec->spans;
+    bool found = false;
     for (uint32_t i = self->family.count; i-- > 0;) {
         const struct otlp_span *span = &spans[self->queue[i]];
         struct otlp_span *parent = span->parent == OTLP_NO_SPAN ? NULL : &spans[span->parent];
-        if (parent && (parent->flags & OTLP_SPAN_NO_END) && parent->end < span->end)
+        if (parent && (parent->flags & OTLP_SPAN_NO_END) && parent->end < span->end) {
             parent->end = span->end;
+            found = true;
+        }
     }
+    return found;
 }
 
 /* By how much a span must be moved so that it lies in the middle of its caller. */
@@ -225,11 +229,14 @@ static lode_status repair_trace(struct repairing *self, const struct otlp_trace 
     const struct otlp_family *family = &self->family;
     LODE_TRY(lode_otlp_family_of(&self->family, self->rec, trace, self->opening->error));
     list_down(self);
-    end_open_spans(self);
+    size_t moves = self->moves.count;
+    bool has_changed = end_open_spans(self);
     LODE_TRY(correct_clocks(self));
     /* What was moved may have another order. */
-    LODE_TRY(lode_otlp_family_of(&self->family, self->rec, trace, self->opening->error));
-    list_down(self);
+    if (has_changed || self->moves.count > moves) {
+        LODE_TRY(lode_otlp_family_of(&self->family, self->rec, trace, self->opening->error));
+        list_down(self);
+    }
     for (uint32_t i = family->first_child[family->count]; i != OTLP_NO_SPAN; i = family->next[local(self, i)])
         self->shifts[local(self, i)] = 0;
     for (uint32_t i = 0; i < family->count; i++)

@@ -22,6 +22,7 @@ static lode_status open_input(const struct lode_build_inputs *self, struct lode_
     options.on_finding = buffer ? lode_finding_buffer_take : NULL;
     options.user = buffer;
     options.threads = self->options->threads;
+    options.memory = self->options->memory;
     LODE_TRY(lode_recording_open(&input->recording, input->path, &options, error));
     input->has_requests = lode_recording_has_requests(input->recording);
     if (!self->options->per_thread)

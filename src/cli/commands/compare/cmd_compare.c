@@ -231,8 +231,8 @@ const command_spec command_compare = {
     .options = {.own = compare_own,
                 .of_recordings = compare_of_recordings,
                 .shared = SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES | SHARED_FILTER |
-                          SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
-                          SHARED_MARKDOWN | SHARED_COLOR | SHARED_VERBOSE | SHARED_KINDS},
+                          SHARED_SCHED | SHARED_STRICT | SHARED_MEMORY | SHARED_THREADS | SHARED_JSON |
+                          SHARED_CSV | SHARED_MARKDOWN | SHARED_COLOR | SHARED_VERBOSE | SHARED_KINDS},
     .options_size = sizeof(compare_options),
     .defaults = &compare_defaults,
     .usage = compare_usage,

@@ -232,8 +232,8 @@ const command_spec command_diagnose = {
     .max_operands = 1,
     .stores = FOR_ALL,
     .options = {.own = diagnose_own,
-                .shared = SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN | SHARED_COLOR |
-                          SHARED_VERBOSE | SHARED_KINDS},
+                .shared = SHARED_MEMORY | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN |
+                          SHARED_COLOR | SHARED_VERBOSE | SHARED_KINDS},
     .options_size = sizeof(diagnose_options),
     .usage = diagnose_usage,
     .run = run_diagnose,

@@ -371,7 +371,7 @@ const command_spec command_export = {
     .options = {.own = export_own,
                 .of_databases = export_of_databases,
                 .shared = SHARED_PART | SHARED_METRICS | SHARED_PROFILES | SHARED_NAMES | SHARED_NO_SCHED |
-                          SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_KINDS},
+                          SHARED_STRICT | SHARED_MEMORY | SHARED_THREADS | SHARED_JSON | SHARED_KINDS},
     .options_size = sizeof(export_options),
     .defaults = &export_defaults,
     .usage = export_usage,

@@ -296,7 +296,8 @@ const command_spec command_flame = {
     .stores = FOR_ALL,
     .options = {.own = flame_own,
                 .shared = SHARED_ANY_METRIC | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER |
-                          SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_KINDS},
+                          SHARED_SCHED | SHARED_STRICT | SHARED_MEMORY | SHARED_THREADS | SHARED_JSON |
+                          SHARED_KINDS},
     .options_size = sizeof(flame_options),
     .defaults = &flame_defaults,
     .usage = flame_usage,

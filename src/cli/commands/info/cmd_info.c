@@ -352,7 +352,7 @@ const command_spec command_info = {
     .stores = FOR_ALL | FOR_MEASUREMENTS,
     .options = {.own = info_own,
                 .of_recordings = info_of_recordings,
-                .shared = SHARED_STRICT | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+                .shared = SHARED_STRICT | SHARED_MEMORY | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(info_options),
     .run = run_info,
 };

@@ -215,7 +215,7 @@ const command_spec command_replay = {
     .stores = FOR_RECORDINGS,
     .options = {.own = replay_own,
                 .shared = SHARED_SLICE | SHARED_DEPTH | SHARED_NAMES | SHARED_NO_SCHED | SHARED_STRICT |
-                          SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
+                          SHARED_MEMORY | SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(replay_options),
     .run = run_replay,
 };

@@ -421,8 +421,8 @@ const command_spec command_search = {
     .stores = FOR_ALL,
     .options = {.own = search_own,
                 .of_recordings = search_of_recordings,
-                .shared = SHARED_WINDOW | SHARED_NAMES | SHARED_STRICT | SHARED_THREADS | SHARED_JSON |
-                          SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
+                .shared = SHARED_WINDOW | SHARED_NAMES | SHARED_STRICT | SHARED_MEMORY | SHARED_THREADS |
+                          SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(search_options),
     .defaults = &search_defaults,
     .usage = search_usage,

@@ -508,8 +508,8 @@ const command_spec command_tree = {
     .options = {.own = tree_own,
                 .of_databases = tree_of_databases,
                 .shared = SHARED_ANY_METRICS | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER |
-                          SHARED_SCHED | SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_CSV |
-                          SHARED_COLOR | SHARED_VERBOSE},
+                          SHARED_SCHED | SHARED_STRICT | SHARED_MEMORY | SHARED_THREADS | SHARED_JSON |
+                          SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(tree_options),
     .defaults = &tree_defaults,
     .usage = tree_usage,

@@ -15,19 +15,37 @@ static struct lode_range find(struct lode_range message, uint64_t number)
     return found;
 }
 
+/*
+ * A scope comes before its spans, as a rule: one pass is enough. If one comes after them, it is that
+ * of those before, too.
+ */
 static bool read_scope(struct otlp_batch *batch, struct lode_range message, struct lode_range resource)
 {
-    struct lode_range scope = find(find(message, SCOPE_SPANS_SCOPE), SCOPE_NAME);
-    uint32_t origin = lode_otlp_batch_origin(batch, resource, scope);
+    struct lode_range scope = {0};
+    uint32_t origin = LODE_NO_NUMBER;
+    size_t first = batch->spans.count;
+    bool is_late = false;
     struct lode_pb_walk walk = lode_pb_walk_of(message);
     struct lode_pb_field field;
     enum lode_pb_step step = LODE_PB_END;
     while (!batch->has_failed && (step = lode_pb_next(&walk, &field)) == LODE_PB_FIELD) {
-        if (field.number != SCOPE_SPANS_SPANS || field.type != LODE_PB_BYTES)
+        if (field.type != LODE_PB_BYTES)
             continue;
-        if (!lode_otlp_batch_add(batch, field.bytes, field.start, origin))
-            return false;
+        if (field.number == SCOPE_SPANS_SCOPE) {
+            scope = find(field.bytes, SCOPE_NAME);
+            origin = LODE_NO_NUMBER;
+            is_late = batch->spans.count > first;
+        } else if (field.number == SCOPE_SPANS_SPANS) {
+            if (origin == LODE_NO_NUMBER)
+                origin = lode_otlp_batch_origin(batch, resource, scope);
+            if (!lode_otlp_batch_add(batch, field.bytes, field.start, origin))
+                return false;
+        }
     }
+    if (origin == LODE_NO_NUMBER)
+        origin = lode_otlp_batch_origin(batch, resource, scope);
+    for (size_t i = first; is_late && i < batch->spans.count; i++)
+        LODE_ARRAY_AT(&batch->spans, struct otlp_span, i)->origin = origin;
     return step == LODE_PB_END;
 }
 
