@@ -85,7 +85,9 @@ static void keep_span(struct assembling *self, uint32_t group, uint32_t *kept, c
             spans[i] = *span;
         return;
     }
-    spans[(*kept)++] = *span;
+    if (&spans[*kept] != span) /* else its page may be clean, and need not be written */
+        spans[*kept] = *span;
+    ++*kept;
     if (*kept - group == 2)
         mark_pair(&spans[group], &spans[group + 1]);
 }
@@ -95,10 +97,10 @@ static void remove_duplicates(struct assembling *self)
     struct otlp_recording *rec = self->rec;
     uint32_t kept = 0, group = 0;
     for (uint32_t i = 0; i < rec->span_count; i++) {
-        struct otlp_span span = rec->spans[i];
-        if (kept > 0 && !has_ids_of(&rec->spans[kept - 1], &span))
+        const struct otlp_span *span = &rec->spans[i];
+        if (kept > 0 && !has_ids_of(&rec->spans[kept - 1], span))
             group = kept;
-        keep_span(self, group, &kept, &span);
+        keep_span(self, group, &kept, span);
     }
     rec->span_count = kept;
 }

@@ -152,32 +152,39 @@ lode_status lode_otlp_make_origins(struct otlp_opening *opening)
 
 /* ---- tracks ---- */
 
-static const char *id_of(struct lode_arena *arena, const struct otlp_span *span)
+/* Ids of requests are one allocation, for there are many. */
+struct describing {
+    struct otlp_opening *opening;
+    uint64_t bytes_of_span;
+    struct lode_blob blob;
+    char (*id)[ID_SIZE]; /* the next one */
+};
+
+static const char *take_id(struct describing *self, const struct otlp_span *span)
 {
-    char *digits = lode_arena_alloc(arena, ID_SIZE, 1);
-    if (digits)
-        snprintf(digits, ID_SIZE, "%016" PRIx64 "%016" PRIx64, span->trace[0], span->trace[1]);
+    char *digits = *self->id++;
+    snprintf(digits, ID_SIZE, "%016" PRIx64 "%016" PRIx64, span->trace[0], span->trace[1]);
     return digits;
 }
 
 /* A track is named after its first span. */
-static lode_status describe_track(struct otlp_opening *opening, uint32_t index, uint64_t bytes_of_span,
-                                  struct lode_blob *blob)
+static lode_status describe_track(struct describing *self, uint32_t index)
 {
-    struct otlp_recording *rec = opening->rec;
+    struct otlp_recording *rec = self->opening->rec;
+    lode_error *error = self->opening->error;
     const struct otlp_track *track = LODE_ARRAY_AT(&rec->tracks, struct otlp_track, index);
     const struct otlp_span *span = &rec->spans[track->first];
     uint32_t main = rec->base.mains[index];
     struct lode_range bytes;
-    LODE_TRY(lode_otlp_read(rec, span, blob, &bytes, opening->error));
+    LODE_TRY(lode_otlp_read(rec, span, &self->blob, &bytes, error));
     const lode_function *function = lode_otlp_function(rec, span, bytes);
-    const char *id = main < index ? rec->base.tracks[main].id : id_of(&rec->base.arena, span);
-    LODE_TRY_ALLOC(function && id, opening->error);
-    rec->base.tracks[index] = (lode_track){.index = index,
-                                           .name = function->name,
-                                           .program = function->module->path,
-                                           .bytes = track->count * bytes_of_span,
-                                           .id = id};
+    LODE_TRY_ALLOC(function, error);
+    rec->base.tracks[index] =
+        (lode_track){.index = index,
+                     .name = function->name,
+                     .program = function->module->path,
+                     .bytes = track->count * self->bytes_of_span,
+                     .id = main < index ? rec->base.tracks[main].id : take_id(self, span)};
     return LODE_OK;
 }
 
@@ -199,20 +206,35 @@ static lode_status place_on_threads(struct otlp_opening *opening)
     return status;
 }
 
+/* Where the spans are: in memory, or in a file. */
+static lode_status allocate_tracks(struct otlp_recording *rec, size_t count, lode_error *error)
+{
+    if (rec->span_memory.backed.bytes == NULL) {
+        rec->base.tracks = lode_arena_alloc(&rec->base.arena, count + 1, sizeof *rec->base.tracks);
+        LODE_TRY_ALLOC(rec->base.tracks, error);
+        return LODE_OK;
+    }
+    LODE_TRY(lode_backed_open(&rec->track_memory, error));
+    LODE_TRY(lode_backed_grow(&rec->track_memory, (count + 1) * sizeof *rec->base.tracks, error));
+    rec->base.tracks = rec->track_memory.bytes;
+    return LODE_OK;
+}
+
 lode_status lode_otlp_describe(struct otlp_opening *opening)
 {
     struct otlp_recording *rec = opening->rec;
     uint32_t count = (uint32_t)rec->tracks.count;
-    struct lode_blob blob = {0};
-    uint64_t bytes = 0;
+    struct describing self = {.opening = opening};
     for (uint32_t i = 0; i < rec->file_count; i++)
-        bytes += rec->files[i].bytes.size;
-    rec->base.tracks = lode_arena_alloc(&rec->base.arena, (size_t)count + 1, sizeof *rec->base.tracks);
-    LODE_TRY_ALLOC(rec->base.tracks, opening->error);
+        self.bytes_of_span += rec->files[i].bytes.size;
+    self.bytes_of_span /= rec->span_count ? rec->span_count : 1;
+    LODE_TRY(allocate_tracks(rec, count, opening->error));
+    self.id = lode_arena_alloc(&rec->base.arena, rec->traces.count + 1, sizeof *self.id);
+    LODE_TRY_ALLOC(self.id, opening->error);
     lode_status status = LODE_OK;
     for (uint32_t i = 0; i < count && status == LODE_OK; i++)
-        status = describe_track(opening, i, bytes / rec->span_count, &blob);
-    lode_blob_free(&blob);
+        status = describe_track(&self, i);
+    lode_blob_free(&self.blob);
     LODE_TRY(status);
     rec->base.track_count = count;
     LODE_TRY(place_on_threads(opening));

@@ -67,6 +67,7 @@ static void close_recording(lode_recording *recording)
     lode_array_free(&rec->traces);
     lode_array_free(&rec->tracks);
     lode_otlp_spans_free(&rec->span_memory);
+    lode_backed_close(&rec->track_memory);
     lode_function_table_free(&rec->base.functions);
     lode_function_table_free(&rec->names);
     lode_folder_close(&rec->folder);
@@ -194,6 +195,7 @@ lode_status lode_otlp_open(lode_recording **out, const struct lode_folder *folde
     rec->base.has_requests = true;
     rec->folder.directory = -1;
     rec->span_memory = (struct otlp_spans)OTLP_SPANS_INIT;
+    rec->track_memory = (struct lode_backed)LODE_BACKED_INIT;
     lode_arena_init(&rec->base.arena, SIZE_MAX);
     lode_function_table_init(&rec->base.functions, sizeof(struct lode_function));
     lode_function_table_init(&rec->names, sizeof(struct lode_function));

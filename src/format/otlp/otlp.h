@@ -78,7 +78,8 @@ struct otlp_recording {
     struct otlp_resource *resources;
     struct otlp_origin *origins;
     struct otlp_spans span_memory;
-    struct otlp_span *spans; /* in that memory */
+    struct otlp_span *spans;         /* in that memory */
+    struct lode_backed track_memory; /* of base.tracks, if spans are in a file */
     uint32_t span_count;
     struct lode_array traces; /* struct otlp_trace */
     struct lode_array tracks; /* struct otlp_track */

@@ -94,10 +94,11 @@ static int64_t sum(int64_t a, int64_t b)
 
 static void move_span(struct otlp_span *span, int64_t shift)
 {
+    if (shift == 0)
+        return;
     span->begin = add(span->begin, shift);
     span->end = add(span->end, shift);
-    if (shift != 0)
-        span->flags |= OTLP_SPAN_MOVED;
+    span->flags |= OTLP_SPAN_MOVED;
 }
 
 static uint32_t local(const struct repairing *self, uint32_t span)
