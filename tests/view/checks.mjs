@@ -7,6 +7,14 @@ import { answerOf, copied, LODE } from './browser.mjs';
 
 export const HUES = [0x56b4e9, 0xd55e00, 0xcc79a7, 0xf0e442, 0x009e73, 0xe69f00, 0x0072b2];
 export const OTHERS = 0x8c8c8c;
+const MUTED = [0x8a7fd0, 0x9ad3ee, 0x5fb8a8, 0x86b35c, 0xbdb76b, 0xddcc77, 0xd9828f, 0xc583b8];
+
+/** The colour of a function beyond the largest, by its name: 32-bit FNV-1a of its code units. */
+export function muted(name) {
+  let hash = 2166136261n;
+  for (const unit of name.split('')) hash = ((hash ^ BigInt(unit.charCodeAt(0))) * 16777619n) & 0xffffffffn;
+  return MUTED[Number(hash >> 8n) % MUTED.length];
+}
 
 export const running = (answer) => answer.rows.filter((row) => row.letter !== '.');
 export const identity = (row) => (row.context === null ? row.name : row.context);
@@ -27,8 +35,8 @@ export function expected(answer, whole) {
     keys.forEach((key, x) => {
       if (key === 0) return colours.push(0xffffff);
       if (key === 1 || (key !== 255 && running(answer)[key - 2].kind === 'idle')) return colours.push((x + y) % 6 === 0 ? 0xc8c8c8 : 0xf0f0f0);
-      const place = key === 255 ? -1 : order.indexOf(identity(running(answer)[key - 2]));
-      const hue = HUES[place] ?? OTHERS;
+      const row = running(answer)[key - 2];
+      const hue = key === 255 ? OTHERS : (HUES[order.indexOf(identity(row))] ?? muted(row.name));
       const part = Math.floor((fills[x] * 7) / 255) + 3;
       const channel = (shift) => Math.floor((255 * (10 - part) + ((hue >> shift) & 255) * part) / 10) << shift;
       return colours.push(channel(16) | channel(8) | channel(0));
@@ -37,9 +45,12 @@ export function expected(answer, whole) {
   return colours;
 }
 
-function pixels(page) {
+export function pixels(page) {
   return page.$eval('#timeline', (canvas) => {
-    const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    // A copy is read: the browser warns of canvases that are read several times.
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
     const found = [];
     for (let i = 0; i < data.length; i += 4) found.push((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
     return found;

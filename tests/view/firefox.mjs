@@ -80,6 +80,37 @@ await test('Firefox: keys open a tree and its rows', async () => {
   await server.stop();
 });
 
+await test('Firefox: ten presses zoom ten times, the wheel zooms at the pointer, a drag pans', async () => {
+  messages.length = 0;
+  const server = await serve(demo.solver);
+  await goTo(server, `#token=${server.token}`);
+  await goTo(server, '?v=time&1');
+  const shown = () => page.$eval('.plot', (plot) => [Number(plot.dataset.from), Number(plot.dataset.to)]);
+  const differs = (old) => page.waitForFunction((before) => Number(document.querySelector('.plot').dataset.from) !== before, {}, old[0]);
+  const all = await shown();
+  for (let i = 0; i < 10; i++) await page.keyboard.press('KeyW');
+  const near = await shown();
+  assert.ok(Math.abs((near[1] - near[0]) * 1024 - (all[1] - all[0])) < 2048, `${near} of ${all}`);
+  await page.keyboard.press('0');
+  await differs(near);
+  const box = await (await page.$('.plot')).boundingBox();
+  const at = (part) => [box.x + box.width * part, box.y + 10];
+  await page.mouse.move(...at(0.25));
+  await page.mouse.wheel({ deltaY: -200 });
+  await differs(all);
+  const zoomed = await shown();
+  const part = (all[0] + (all[1] - all[0]) / 4 - zoomed[0]) / (zoomed[1] - zoomed[0]);
+  assert.ok(Math.abs(part - 0.25) < 0.01 && zoomed[1] - zoomed[0] < 0.7 * (all[1] - all[0]), `${zoomed} of ${all}`);
+  await page.mouse.down();
+  await page.mouse.move(...at(0.15));
+  await page.mouse.up();
+  await differs(zoomed);
+  assert.ok((await shown())[0] > zoomed[0]);
+  await page.waitForFunction(() => !document.querySelector('.busy.on, [aria-busy=true]'));
+  assert.deepEqual(messages, []);
+  await server.stop();
+});
+
 await test('Firefox: reports open from disk, with their answers inside', async () => {
   for (const store of [demo.solver, demo.thumbs, demo.shop]) {
     messages.length = 0;

@@ -72,11 +72,13 @@ def main():
         least = min(distance(a, b, vision) for a, b in itertools.combinations(kinds, 2))
         check('kinds of functions are apart with %s vision (%.1f)' % (vision, least), least >= LEAST_DISTANCE)
     with open(sys.argv[2], encoding='utf-8') as file:
-        hues = ['#' + hue for hue in re.findall(r'0x([0-9a-f]{6})', re.search(r'HUES[^=]*= \[([^\]]*)\]', file.read()).group(1))]
+        picture = file.read()
+    hues, muted = (['#' + hue for hue in re.findall(r'0x([0-9a-f]{6})', re.search(name + r'[^=]*= \[([^\]]*)\]', picture).group(1))] for name in ('HUES', 'MUTED'))
     check('there are seven colours of the timeline', len(hues) == 7)
     for vision in MACHADO:
         least = min(distance(a, b, vision) for a, b in itertools.combinations(hues, 2))
         check('colours of the timeline are apart with %s vision (%.1f)' % (vision, least), least >= LEAST_DISTANCE)
+    check('black text is legible on every muted colour', len(muted) == 8 and min(contrast(c, '#000000') for c in muted) >= 4.5)
     check('black or white text is legible on every kind', min(max(contrast(c, '#000000'), contrast(c, '#ffffff')) for c in kinds) >= 4.5)
     for name, colours in all_themes:
         for ground in ('ground', 'raised', 'accent-ground'):

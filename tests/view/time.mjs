@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { answerOf, copied, CORPUS, examples, finish, open, serve, settle, show, skipped, test } from './browser.mjs';
-import { checkTime, HUES, identity, OTHERS, running, wholeOf } from './checks.mjs';
+import { checkTime, HUES, identity, muted, pixels, running, wholeOf } from './checks.mjs';
 
 const demo = examples();
 const real = join(CORPUS, 'hpctoolkit/final/viewer-issue-233');
@@ -38,6 +38,7 @@ await test('keys zoom, move and go back to all', async () => {
     return [Number(BigInt(answer.from_ns) - BigInt(answer.start_ns)), Number(BigInt(answer.to_ns) - BigInt(answer.start_ns))];
   };
   const all = await window();
+  await page.mouse.move(0, 0);
   await page.keyboard.press('KeyW');
   const near = await window();
   assert.ok(Math.abs((near[1] - near[0]) * 2 - (all[1] - all[0])) <= 4, `${near} of ${all}`);
@@ -56,18 +57,102 @@ await test('keys zoom, move and go back to all', async () => {
   assert.doesNotMatch(await copied(page), /--depth/);
 });
 
-await test('a pointer that is dragged zooms, and back undoes it', async () => {
+/** The time window on the screen, whether its picture is there or not. */
+const shown = () => page.$eval('.plot', (plot) => [Number(plot.dataset.from), Number(plot.dataset.to)]);
+const width = ([from, to]) => to - from;
+const near = (found, wanted, slack, what) => assert.ok(Math.abs(found - wanted) <= slack, `${what}: ${found}, not ${wanted}`);
+const timeAt = ([from, to], part) => from + part * (to - from);
+/** Where a part of an element is on the screen. */
+const point = async (selector, x) => {
+  const box = await page.locator(selector).boundingBox();
+  return [box.x + box.width * x, box.y + box.height / 2];
+};
+/** After an action, when the answer is there: the window is that of the command. */
+const moved = async (action) => {
+  const before = await shown();
+  await action();
+  await page.waitForFunction((old) => document.querySelector('.plot').dataset.from !== String(old[0]) || document.querySelector('.plot').dataset.to !== String(old[1]), before);
+  await settle(page);
+  return shown();
+};
+
+await test('ten presses zoom ten times while no answer comes; the old picture is stretched at once, and late answers are dropped', async () => {
   await show(page, server, '?v=time&1');
-  const box = await page.locator('.plot').boundingBox();
-  await page.mouse.move(box.x + box.width * 0.25, box.y + 10);
-  await page.mouse.down();
-  await page.mouse.move(box.x + box.width * 0.5, box.y + 10, { steps: 4 });
-  await page.mouse.up();
+  const [all, before] = [await shown(), await pixels(page)];
+  const columns = 1000, rows = before.length / columns;
+  const held = [];
+  await page.route('**/api/1/trace/**', (route) => held.push(route));
+  for (let i = 0; i < 5; i++) await page.keyboard.press('KeyW');
+  while (held.length === 0) await page.waitForTimeout(10);
+  for (let i = 0; i < 5; i++) await page.keyboard.press('KeyW');
+  const window = await shown();
+  near(width(window), width(all) / 1024, 2, 'ten times');
+  const now = await pixels(page);
+  // Two columns of the old picture fill the canvas.
+  for (let row = 0; row < rows; row++) for (const [x, old] of [[100, 499], [900, 500]]) assert.equal(now[row * columns + x], before[row * columns + old], `row ${row}, column ${x}`);
+  await page.waitForFunction(([from, to]) => location.search.includes(`t=${from}ns..${to}ns`), window);
+  while (!held.some((route) => route.request().url().includes(`from=${window[0]}ns`))) await page.waitForTimeout(10);
+  await page.unroute('**/api/1/trace/**');
+  for (const route of held) await route.continue().catch(() => {});
   await settle(page);
+  assert.deepEqual(await shown(), window);
+  await checkTime(page);
+});
+
+await test('the wheel zooms at the pointer and pans with Shift, a drag pans, a double click fits', async () => {
+  await show(page, server, '?v=time&1');
+  const all = await shown();
+  await page.mouse.move(...(await point('.plot', 0.25)));
+  const zoomed = await moved(() => page.mouse.wheel(0, -200));
+  assert.ok(width(zoomed) < width(all) * 0.7, `${zoomed} of ${all}`);
+  near(timeAt(zoomed, 0.25), timeAt(all, 0.25), width(all) / 500, 'the time under the pointer');
+  await page.keyboard.down('Shift');
+  const panned = await moved(() => page.mouse.wheel(0, 200));
+  await page.keyboard.up('Shift');
+  assert.ok(panned[0] > zoomed[0], `${panned} after ${zoomed}`);
+  near(width(panned), width(zoomed), 2, 'the same width');
+  const dragged = await moved(async () => {
+    await page.mouse.move(...(await point('.plot', 0.5)));
+    await page.mouse.down();
+    await page.mouse.move(...(await point('.plot', 0.4)), { steps: 3 });
+    await page.mouse.up();
+  });
+  near(dragged[0], panned[0] + width(panned) / 10, width(all) / 500, 'what was under the pointer stays under it');
+  near(width(dragged), width(panned), 2, 'the same width');
+  assert.doesNotMatch(page.url(), /[?&]x=/, 'a drag is no click');
+  await checkTime(page);
+  assert.deepEqual(await moved(async () => page.mouse.dblclick(...(await point('.plot', 0.5)))), all);
+});
+
+await test('the small picture is clicked and dragged; an interval is chosen with Shift, and back undoes it', async () => {
+  await show(page, server, '?v=time&1');
+  const all = await shown();
+  const drag = async (selector, from, to) => {
+    await page.mouse.move(...(await point(selector, from)));
+    await page.mouse.down();
+    await page.mouse.move(...(await point(selector, to)), { steps: 3 });
+    await page.mouse.up();
+  };
+  const drawn = await moved(() => drag('.minimap', 0.2, 0.4));
+  near(drawn[0], timeAt(all, 0.2), width(all) / 200, 'begin');
+  near(drawn[1], timeAt(all, 0.4), width(all) / 200, 'end');
+  const middle = ([from, to]) => (from + to) / 2;
+  const clicked = await moved(async () => page.mouse.click(...(await point('.minimap', 0.7))));
+  near(middle(clicked), timeAt(all, 0.7), width(all) / 200, 'a click');
+  const dragged = await moved(() => drag('.minimap', 0.72, 0.52));
+  near(middle(dragged), timeAt(all, 0.5), width(all) / 200, 'a drag by the frame');
+  near(width(dragged), width(drawn), 2, 'the same width');
+  await page.keyboard.down('Shift');
+  const chosen = await moved(() => drag('.plot', 0.25, 0.75));
+  await page.keyboard.up('Shift');
+  near(chosen[0], timeAt(dragged, 0.25), width(dragged) / 200, 'begin');
+  near(chosen[1], timeAt(dragged, 0.75), width(dragged) / 200, 'end');
   assert.match(await copied(page), /--from \d+ns --to \d+ns/);
-  await page.goBack();
-  await settle(page);
-  assert.doesNotMatch(await copied(page), /--from/);
+  assert.deepEqual(await moved(() => page.goBack()), dragged);
+  await page.keyboard.press('?');
+  const help = await page.textContent('dialog[open]');
+  for (const text of ['W or +', 'S or -', 'wheel', 'Shift+wheel, drag', 'Shift+drag', '0 or double click', 'drag in the small picture']) assert.ok(help.includes(text), text);
+  await page.keyboard.press('Escape');
 });
 
 for (const [number, query] of [[0, '?v=time&1'], [0, '?v=time&t=2s..2500ms&x=7@2100000000ns&1'], [1, '?s=1&v=time&x=1@30000000ns&1'], [1, '?s=1&v=time&t=10ms..90ms&1']]) {
@@ -81,7 +166,7 @@ for (const [number, query] of [[0, '?v=time&1'], [0, '?v=time&t=2s..2500ms&x=7@2
     const answer = await answerOf(command);
     const picture = await answerOf(await copied(page));
     const order = running(await wholeOf(await copied(page))).filter((row) => row.kind !== 'idle').map(identity);
-    const hues = new Map(running(picture).map((row) => [row.name, HUES[order.indexOf(identity(row))] ?? OTHERS]));
+    const hues = new Map(running(picture).map((row) => [row.name, HUES[order.indexOf(identity(row))] ?? muted(row.name)]));
     assert.equal(await page.$eval('#calls', (canvas) => canvas.getAttribute('aria-label').match(/: ([\d,]+) boxes/)[1].replaceAll(',', '')), String(answer.rows.length));
     const [from, to] = [BigInt(answer.from_ns), BigInt(answer.to_ns)];
     const part = (time) => Number(BigInt(time) - from) / Number(to - from);
@@ -99,7 +184,7 @@ for (const [number, query] of [[0, '?v=time&1'], [0, '?v=time&t=2s..2500ms&x=7@2
     drawn.forEach((colour, i) => {
       if (colour === null) return;
       const row = answer.rows[i];
-      const wanted = row.kind === 'idle' ? [0xc8c8c8, 0xffffff] : [hues.get(row.name) ?? OTHERS];
+      const wanted = row.kind === 'idle' ? [0xc8c8c8, 0xffffff] : [hues.get(row.name) ?? muted(row.name)];
       assert.ok(wanted.includes(colour), `${row.name} is ${colour.toString(16)}, not ${wanted.map((hue) => hue.toString(16))}`);
       boxes++;
     });

@@ -214,7 +214,10 @@ export function useAnswer<T>(query: Query | null): Answer<T> {
     void watch();
     ask(query, abort.signal)
       .then(
-        (data) => setResult({ address, data: data as T, error: null }),
+        (data) => {
+          // Too late: another question was asked.
+          if (!abort.signal.aborted) setResult({ address, data: data as T, error: null });
+        },
         (error: unknown) => {
           if (abort.signal.aborted) return;
           const known = error instanceof ApiError ? error : new ApiError('The server does not answer. Is lode view still running?', 0);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pictures of time: cells with a key and a fill, drawn as pixels. The drawing rules are those of `lode trace -o`.
+// Pictures of time: cells with a key and a fill, drawn as pixels. The drawing rules are those of `lode trace -o`, but for
+// functions beyond the largest, which are grey there.
 
-/** Okabe and Ito's set, and a grey for all other functions. */
+/** Okabe and Ito's set, and a grey for functions whose names are not known. */
 export const HUES: readonly number[] = [0x56b4e9, 0xd55e00, 0xcc79a7, 0xf0e442, 0x009e73, 0xe69f00, 0x0072b2];
 export const OTHERS = 0x8c8c8c;
+/** Functions beyond the largest share these, by name: nobody can tell hundreds of colours apart, but neighbours. Text on them is black. */
+export const MUTED: readonly number[] = [0x8a7fd0, 0x9ad3ee, 0x5fb8a8, 0x86b35c, 0xbdb76b, 0xddcc77, 0xd9828f, 0xc583b8];
 /** Functions that only wait: drawn as time in which nothing runs. */
 export const IDLE_HUE = -1;
 export const NOTHING = 0;
@@ -25,6 +28,13 @@ export interface Cells {
   readonly keys: Uint8Array;
   /** How much of the cell the function has, in 255ths. */
   readonly fills: Uint8Array;
+}
+
+/** The colour of a name, the same in every picture (FNV-1a). */
+export function mutedOf(name: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
+  return MUTED[(hash >>> 8) % MUTED.length] ?? OTHERS;
 }
 
 /** Two hexadecimal digits for each byte. */

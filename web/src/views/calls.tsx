@@ -5,11 +5,13 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { commandLine, session, useAnswer, type Option, type Query } from '../api';
 import { copy } from '../clipboard';
 import { paint, pixel, type Rect } from '../draw/boxes';
-import { OTHERS, type Ground } from '../draw/picture';
+import { mutedOf, type Ground } from '../draw/picture';
 import { amount, clean, count } from '../format';
 import type { Info } from '../info';
 import { Link, Problem } from '../parts';
 import type { State } from '../state';
+import { css } from '../timeline';
+import { partOf, type Window } from '../window';
 
 const COLUMNS = 1000;
 const DEPTH = 32;
@@ -45,20 +47,18 @@ function query(state: State, info: Info, line: { profile?: number; tid?: number 
   return { command: 'trace', store: state.store, options: [['boxes', ''], lineOption(info, line), ['rows', '1'], ['columns', String(COLUMNS)], ['depth', String(DEPTH)], ...window] };
 }
 
-const css = (colour: number): string => `#${colour.toString(16).padStart(6, '0')}`;
-
 interface Place {
   readonly x: number;
   readonly width: number;
 }
 
-/** Where a box is, as parts of the time window. */
-function placeOf(boxes: Boxes, box: Box): Place {
-  const from = BigInt(boxes.from_ns), span = Math.max(1, Number(BigInt(boxes.to_ns) - from));
-  return { x: Number(BigInt(box.begin_ns) - from) / span, width: Number(BigInt(box.end_ns) - BigInt(box.begin_ns)) / span };
+/** Where a box is, as parts of the time window that is shown. */
+function placeOf(box: Box, start: bigint, shown: Window): Place {
+  const [x, end] = [box.begin_ns, box.end_ns].map((time) => partOf(shown, Number(BigInt(time) - start)));
+  return { x: x ?? 0, width: (end ?? 0) - (x ?? 0) };
 }
 
-function draw(canvas: HTMLCanvasElement, boxes: Boxes, hueOf: (name: string) => number, ground: Ground): void {
+function draw(canvas: HTMLCanvasElement, boxes: readonly Box[], places: readonly Place[], hueOf: (name: string) => number, ground: Ground): void {
   const ratio = devicePixelRatio;
   const width = Math.max(1, Math.round(canvas.clientWidth * ratio)), height = Math.max(1, Math.round(canvas.clientHeight * ratio));
   const context = canvas.getContext('2d');
@@ -66,11 +66,11 @@ function draw(canvas: HTMLCanvasElement, boxes: Boxes, hueOf: (name: string) => 
   canvas.width = width;
   canvas.height = height;
   const image = context.createImageData(width, height);
-  const places = boxes.rows.map((box) => placeOf(boxes, box));
   const rects = function* (): Generator<Rect> {
-    for (const [index, box] of boxes.rows.entries()) {
+    for (const [index, box] of boxes.entries()) {
       const place = places[index] ?? { x: 0, width: 0 };
       const wide = place.width * width;
+      if (place.x >= 1 || place.x + place.width < 0) continue;
       const isIdle = box.kind === 'idle';
       yield { x: place.x * width, y: (box.depth - 1) * ROW * ratio, width: wide > 3 ? wide - 1 : wide, height: (ROW - 1) * ratio, colour: pixel(css(isIdle ? ground.idleLine : hueOf(box.name))), isHatched: isIdle };
     }
@@ -79,14 +79,15 @@ function draw(canvas: HTMLCanvasElement, boxes: Boxes, hueOf: (name: string) => 
   context.putImageData(image, 0, 0);
   context.scale(ratio, ratio);
   context.font = FONT;
-  for (const [index, box] of boxes.rows.entries()) {
+  for (const [index, box] of boxes.entries()) {
     const place = places[index] ?? { x: 0, width: 0 };
-    const room = Math.floor(((place.width * width) / ratio - 8) / CHARACTER);
+    const left = Math.max(0, place.x);
+    const room = Math.floor((((Math.min(1, place.x + place.width) - left) * width) / ratio - 8) / CHARACTER);
     if (room < 3) continue;
     const name = Array.from(clean(box.name));
     const hue = hueOf(box.name);
     context.fillStyle = box.kind === 'idle' ? (ground.ground > 0x7fffff ? '#000000' : '#ffffff') : hue === 0x0072b2 ? '#ffffff' : '#000000';
-    context.fillText(name.length <= room ? name.join('') : `${name.slice(0, room - 1).join('')}…`, (place.x * width) / ratio + 4, (box.depth - 1) * ROW + 11.5);
+    context.fillText(name.length <= room ? name.join('') : `${name.slice(0, room - 1).join('')}…`, (left * width) / ratio + 4, (box.depth - 1) * ROW + 11.5);
   }
 }
 
@@ -94,11 +95,11 @@ function describe(box: Box): string {
   return box.calls > 1 ? `${count(box.calls)} calls, ${amount(box.duration_ns, 'nanoseconds')}; the longest is ${clean(box.name)}` : `${clean(box.name)}, ${amount(box.duration_ns, 'nanoseconds')}`;
 }
 
-/** Below the picture, in its time window. `cross` is the time of the crosshair as a part of the time window; `onPick` sets it. */
+/** Below the picture, in the time window that is shown; `start` is the beginning of the run in the clock of the store. `cross` is the time of the crosshair as a part of the time window; `onPick` sets it. */
 export function Calls(props: {
-  state: State; info: Info; line: { name: string; profile?: number; tid?: number }; hues: ReadonlyMap<string, number>; ground: Ground; cross: number | null; onPick: (part: number) => void;
+  state: State; info: Info; line: { name: string; profile?: number; tid?: number }; hues: ReadonlyMap<string, number>; ground: Ground; start: bigint; shown: Window; cross: number | null; onPick: (part: number) => void;
 }): JSX.Element {
-  const { state, info, line, hues, ground, cross } = props;
+  const { state, info, line, hues, ground, start, shown, cross } = props;
   const asked = query(state, info, line);
   const answer = useAnswer<Boxes>(asked);
   const boxes = answer.data;
@@ -115,15 +116,15 @@ export function Calls(props: {
     return () => watch.disconnect();
   }, [boxes === null]);
   useEffect(() => {
-    if (canvas.current && boxes) draw(canvas.current, boxes, (name) => hues.get(name) ?? OTHERS, ground);
-  }, [boxes, size, hues, ground]);
+    if (canvas.current && boxes) draw(canvas.current, boxes.rows, boxes.rows.map((box) => placeOf(box, start, shown)), (name) => hues.get(name) ?? mutedOf(name), ground);
+  }, [boxes, size, hues, ground, shown.from, shown.to]);
   if (!boxes || answer.error) return <div class="calls"><Problem answer={answer} /></div>;
   const under = (event: MouseEvent): { part: number; box: Box | undefined } => {
     const area = canvas.current?.getBoundingClientRect();
     if (!area) return { part: 0, box: undefined };
     const part = Math.max(0, Math.min(0.999999, (event.clientX - area.left) / area.width)), depth = Math.floor((event.clientY - area.top) / ROW) + 1;
     return { part, box: boxes.rows.find((box) => {
-      const place = placeOf(boxes, box);
+      const place = placeOf(box, start, shown);
       return box.depth === depth && part >= place.x && part < place.x + Math.max(place.width, 1 / area.width);
     }) };
   };

@@ -8,10 +8,11 @@ import { Link, Name, Problem, Section, Swatch, WholeRun } from '../parts';
 import { readTop, readTree } from '../rows';
 import { DistributionFacts } from '../side';
 import { go, type State } from '../state';
+import { cellsOf, huesOf, running, type Picture } from '../timeline';
 import { sharedOptions, type View, type ViewProps } from '../view';
 import { Diagnosis } from './diagnosis';
 import { Damage } from './findings';
-import { Canvas, cellsOf, huesOf, running, useGround, type Picture } from './time';
+import { Canvas, useGround } from './timeplot';
 
 function topQuery(state: State, info: Info): Query {
   return { command: 'top', store: state.store, options: [...sharedOptions(state, info), ['limit', '12']] };
