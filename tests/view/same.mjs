@@ -307,7 +307,7 @@ for (const [place, verdict, statements] of [['hpctoolkit/final/viewer-issue-233'
 }
 
 /** Where the first statement of an example leads. */
-const PLACES = { solver: { v: 'tree', w: 'callers:spmv._omp_fn.0' }, thumbs: { v: 'tree', w: 'callers:Cache::get' }, shop: { v: 'requests', f: 'attribute:http.method=POST' } };
+const PLACES = { solver: { v: 'profiles', w: 'function:spmv._omp_fn.0', p: 'rank=5' }, thumbs: { v: 'tree', w: 'callers:Cache::get' }, shop: { v: 'requests', f: 'attribute:http.method=POST' } };
 for (const [name, store] of Object.entries(demo)) {
   await test(`${name}: a statement leads to the view that shows more, by keyboard; commands can be copied`, async () => {
     const { page, messages } = await overviewOf(store);
@@ -324,9 +324,29 @@ for (const [name, store] of Object.entries(demo)) {
     const address = new URL(page.url()).searchParams;
     assert.deepEqual(Object.fromEntries(Object.keys(PLACES[name]).map((key) => [key, address.get(key)])), PLACES[name]);
     assert.equal(await page.$('.problem'), null);
+    if (name === 'solver') {
+      assert.equal((await page.$$('.chart .chosen')).length, 8, 'four threads of the rank, as bars and in the map');
+      assert.match(await page.textContent('.grid [aria-selected=true]'), /rank 5/);
+      assert.ok((await checkProfiles(page)) > 0);
+    }
     await page.keyboard.press('Backspace');
     await settle(page);
     await checkDiagnosis(page, store);
+    assert.deepEqual(messages, []);
+  });
+  await test(`${name}: every statement and every line of evidence is a link to a page that has an answer`, async () => {
+    const { page, messages } = browserOf;
+    await show(page, server, '?1');
+    const counts = await page.$$eval('.diagnosis .text, .diagnosis .evidence', (texts) => [texts.length, texts.filter((text) => text.closest('a[href]')).length]);
+    assert.ok(counts[0] > 2 && counts[0] === counts[1], counts.join(' '));
+    const links = await page.$$eval('.diagnosis a[href]', (all) => all.map((link) => [link.textContent, link.getAttribute('href')]));
+    for (const [text, address] of links) {
+      await move(page, address);
+      assert.equal(await page.$('.problem'), null, `${text}: ${address}`);
+      assert.doesNotMatch(address, /v=overview/);
+      assert.equal(await page.textContent('.notice'), '', `${text}: ${address}`);
+      assert.ok((await page.$$('main .grid .row')).length > 0, `${text}: ${address}`);
+    }
     assert.deepEqual(messages, []);
   });
 }

@@ -19,6 +19,10 @@ export interface Statement {
   readonly text: string;
   readonly advice: string | null;
   readonly function: string | null;
+  /** What it is about; null: not known, or several. */
+  readonly context: number | null;
+  readonly rank: number | null;
+  readonly thread: number | null;
   /** Times in the clock of the store; null: the whole run. */
   readonly from_ns: string | null;
   readonly to_ns: string | null;
@@ -91,17 +95,100 @@ export function commandOf(evidence: Evidence): string {
   return (evidence.command ?? []).map(shellWord).join(' ');
 }
 
-const VIEWS: Readonly<Record<string, string>> = { profiles: 'profiles', search: 'requests', top: 'top', trace: 'time', tree: 'tree' };
+/** Options of commands of evidence that take a value. */
+const VALUED: ReadonlySet<string> = new Set(['attribute', 'by', 'callers', 'depth', 'focus', 'from', 'function', 'include', 'limit', 'max-duration', 'method', 'metric', 'min-duration', 'sort', 'to', 'where']);
 
-/** The view that shows what a command of evidence prints, as a change of the state; null if there is none. */
-export function placeOf(evidence: Evidence | undefined): Partial<State> | null {
-  const [, command = '', ...words] = evidence?.command ?? [];
-  const view = VIEWS[command];
-  if (view === undefined) return null;
-  const valueOf = (name: string): string => words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1) ?? (words.includes(name) ? (words[words.indexOf(name) + 1] ?? '') : '');
-  const [attribute, metric, by, callers] = ['--attribute', '--metric', '--by', '--callers'].map(valueOf);
-  return {
-    view, group: by ?? '', way: callers ? `callers:${callers}` : '',
-    ...(attribute ? { filters: [`attribute:${attribute}`] } : {}), ...(metric ? { metrics: metric.split(',') } : {}),
-  };
+interface Words {
+  readonly command: string;
+  readonly all: (name: string) => readonly string[];
+  readonly one: (name: string) => string;
+  readonly has: (name: string) => boolean;
+}
+
+/** A command of evidence, word by word as the program reads it: the first word is the program, the last one the store. */
+function wordsOf(evidence: Evidence | undefined): Words {
+  const [, command = '', ...words] = evidence?.command?.slice(0, -1) ?? [];
+  const found: [name: string, value: string][] = [];
+  for (let i = 0; i < words.length; i++) {
+    const [, name = '', value] = /^--([^=]+)(?:=([^]*))?$/.exec(words[i] ?? '') ?? [];
+    if (name !== '') found.push([name, value ?? (VALUED.has(name) ? (words[++i] ?? '') : '')]);
+  }
+  const all = (name: string): string[] => found.filter((option) => option[0] === name).map((option) => option[1]);
+  return { command, all, one: (name) => all(name)[0] ?? '', has: (name) => all(name).length > 0 };
+}
+
+export interface Place {
+  readonly title: string;
+  readonly to: Partial<State>;
+}
+
+/** Filters of the Requests view, by the options that they stand for. */
+const FILTERS = [['min-duration', 'min'], ['max-duration', 'max'], ['method', 'method'], ['attribute', 'attribute'], ['where', 'where']] as const;
+
+/** Ranks and threads of a statement, as --profiles. */
+function idsOf({ rank, thread }: Statement): string {
+  return [...(rank === null ? [] : [`rank=${String(rank)}`]), ...(thread === null ? [] : [`thread=${String(thread)}`])].join(',');
+}
+
+function windowOf({ from_ns: from, to_ns: to }: Statement): Partial<State> | null {
+  return from === null || to === null ? null : { from: `@${from}`, to: `@${to}` };
+}
+
+const requestsAt = (words: Words, window: Partial<State> | null): Place => ({
+  title: 'Requests',
+  to: {
+    view: 'requests', order: words.one('sort') === 'duration' ? '' : words.one('sort'), request: '',
+    filters: [...FILTERS.flatMap(([option, filter]) => words.all(option).map((value) => `${filter}:${value}`)), ...(words.has('errors') ? ['errors'] : [])],
+    ...(words.has('from') || words.has('to') ? { from: words.one('from'), to: words.one('to') } : window),
+  },
+});
+
+function treeAt(words: Words): Place {
+  const [callers, focus] = [words.one('callers'), words.one('focus')];
+  return { title: callers !== '' ? `Callers of ${callers}` : focus !== '' ? `Tree from ${focus}` : 'Tree', to: { view: 'tree', group: '', way: callers !== '' ? `callers:${callers}` : focus !== '' ? `focus:${focus}` : '' } };
+}
+
+/** The cost of the function in each profile, which waits nowhere else, with the ones that the statement is about selected. */
+function profilesAt(words: Words, statement: Statement): Place {
+  const name = words.one('function') || (statement.function ?? '');
+  const metric = words.one('metric');
+  return { title: name === '' ? 'Profiles' : `${name} in each profile`, to: { view: 'profiles', order: '', way: name === '' ? '' : `function:${name}`, profiles: idsOf(statement), ...(metric === '' ? {} : { metrics: [metric] }) } };
+}
+
+/** The page that shows what a line of evidence says; null if none of those that this store has (`has`) does. */
+export function placeOfEvidence(evidence: Evidence | undefined, statement: Statement, has: (view: string) => boolean): Place | null {
+  const words = wordsOf(evidence);
+  const metrics = words.has('metric') ? { metrics: words.one('metric').split(',') } : {};
+  switch (words.command) {
+    case 'search':
+      return has('requests') ? requestsAt(words, windowOf(statement)) : null;
+    case 'tree':
+      return { title: treeAt(words).title, to: { ...treeAt(words).to, ...metrics } };
+    case 'top':
+      return { title: 'Functions', to: { view: 'top', group: words.one('by'), filters: words.all('include').map((pattern) => `only:${pattern}`), ...metrics } };
+    case 'profiles':
+      if (has('profiles')) return profilesAt(words, statement);
+      return has('time') ? { title: 'Time', to: { view: 'time', ...windowOf(statement) } } : null;
+    case 'trace':
+      return has('time') ? { title: 'Time', to: { view: 'time', ...windowOf(statement) } } : null;
+    case 'efficiency':
+      return { title: 'Kinds of functions', to: { view: 'top', group: 'kind' } };
+    default:
+      return null;
+  }
+}
+
+/** The page that proves a statement best: the outlier, its time, its requests, its call path, else what its evidence shows. */
+export function placeOf(statement: Statement, has: (view: string) => boolean): Place {
+  const none = wordsOf(undefined);
+  const window = windowOf(statement);
+  if (idsOf(statement) !== '' && has('profiles')) return profilesAt(none, statement);
+  if (window !== null && has('time')) return { title: 'When it happens', to: { view: 'time', ...window } };
+  const shown = statement.evidence.map((evidence) => placeOfEvidence(evidence, statement, has)).filter((place) => place !== null);
+  const asked = shown.find((place) => place.to.view === 'requests');
+  if (asked) return asked;
+  if (window !== null && has('requests')) return requestsAt(none, window);
+  if (statement.context !== null) return { title: 'Its call path', to: { view: 'tree', group: '', way: '', context: String(statement.context) } };
+  if (statement.function !== null) return { title: `Callers of ${statement.function}`, to: { view: 'tree', group: '', way: `callers:${statement.function}` } };
+  return shown[0] ?? { title: 'Functions', to: { view: 'top' } };
 }

@@ -1,31 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What limits the run, on the Overview: `lode diagnose`, asked for when the tables are there.
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useAnswer, useLater } from '../api';
 import { copy } from '../clipboard';
-import { choose, commandOf, gainOf, partsOf, placeOf, type Diagnosis as Answer, type Evidence, type Statement } from '../diagnosis';
+import { choose, commandOf, gainOf, partsOf, placeOf, placeOfEvidence, type Diagnosis as Answer, type Evidence, type Place, type Statement } from '../diagnosis';
 import { clean } from '../format';
 import type { Info } from '../info';
-import { Link, Problem, Section } from '../parts';
-import { go, type State } from '../state';
-import type { ViewProps } from '../view';
+import { Problem, Section } from '../parts';
+import { addressOf, go, state as here, type State } from '../state';
+import type { View, ViewProps } from '../view';
+import { profiles } from './profiles';
+import { requests } from './requests';
 import { time } from './time';
 
 /** Statements are about the whole run, whatever is selected. */
-const WHOLE: Partial<State> = { profiles: '', from: '', to: '', search: '', filters: [], context: '', name: '' };
+const WHOLE: Partial<State> = { profiles: '', from: '', to: '', search: '', filters: [], context: '', name: '', root: '', cross: '', order: '', group: '', way: '', limit: '' };
 
 function isPart(state: State): boolean {
   return state.profiles !== '' || state.from !== '' || state.to !== '' || state.search !== '' || state.filters.length > 0;
 }
 
-/** Pages that show more of a statement, the best one first. */
-function placesOf({ function: name, from_ns: from, to_ns: to, evidence }: Statement, run: Answer['run'], info: Info): { title: string; open: () => void }[] {
-  const metrics = run.metric === null ? [] : [run.metric];
-  const places = name === null ? [] : [{ title: `Callers of ${clean(name)}`, open: () => go({ ...WHOLE, metrics, view: 'tree', way: `callers:${name}`, group: '' }) }];
-  if (from !== null && to !== null && time.fits(info, 1)) places.push({ title: 'When it happens', open: () => go({ ...WHOLE, view: 'time', from: `@${from}`, to: `@${to}` }) });
-  const other = places.length === 0 ? placeOf(evidence[0]) : null;
-  if (other !== null) places.push({ title: 'Shows more', open: () => go({ ...WHOLE, ...other }) });
-  return places;
+const SOMETIMES: Readonly<Record<string, View>> = { profiles, requests, time };
+
+/** Which views this store has. */
+const viewsOf = (info: Info) => (key: string): boolean => SOMETIMES[key]?.fits(info, 1) ?? true;
+
+/** A link to the page that proves what it says. */
+function To({ place, run, children }: { place: Place; run: Answer['run']; children: ComponentChildren }): JSX.Element {
+  const to = { ...WHOLE, metrics: run.metric === null ? [] : [run.metric], ...place.to };
+  return (
+    <a
+      class="link" title={clean(place.title)} href={addressOf({ ...here.value, ...to })}
+      onClick={(event) => {
+        // Another tab or window is the browser's.
+        if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+        event.preventDefault();
+        go(to);
+      }}
+    >
+      {children}
+    </a>
+  );
 }
 
 function Command({ evidence }: { evidence: Evidence }): JSX.Element | null {
@@ -35,13 +50,18 @@ function Command({ evidence }: { evidence: Evidence }): JSX.Element | null {
 }
 
 function Text({ statement, run, info }: { statement: Statement; run: Answer['run']; info: Info }): JSX.Element {
-  const [first, ...others] = placesOf(statement, run, info);
-  const text = <span class="text">{clean(statement.text)}</span>;
-  return <>{first ? <Link title={first.title} onClick={first.open}>{text}</Link> : text}{others.map((place) => <> <Link key={place.title} onClick={place.open}>{place.title}</Link></>)}</>;
+  return <To place={placeOf(statement, viewsOf(info))} run={run}><span class="text">{clean(statement.text)}</span></To>;
+}
+
+/** Where the function of a statement is called from, unless the statement itself leads there. */
+function Callers({ statement, run, info }: { statement: Statement; run: Answer['run']; info: Info }): JSX.Element | null {
+  if (statement.function === null || (placeOf(statement, viewsOf(info)).to.way ?? '').startsWith('callers:')) return null;
+  return <To place={{ title: `Callers of ${statement.function}`, to: { view: 'tree', way: `callers:${statement.function}` } }} run={run}>callers</To>;
 }
 
 function Statements({ answer, info }: { answer: Answer; info: Info }): JSX.Element {
   const { shown, hidden, hot, verdict } = choose(answer);
+  const has = viewsOf(info);
   return (
     <div class="statements">
       {answer.quality.map((note) => <p key={note.id} class="note">{clean(note.text)}</p>)}
@@ -50,16 +70,18 @@ function Statements({ answer, info }: { answer: Answer; info: Info }): JSX.Eleme
         <ol aria-label="What limits the run">
           {shown.map((statement, index) => (
             <li key={`${statement.id} ${String(index)}`} data-id={statement.id}>
-              <Text statement={statement} run={answer.run} info={info} />
+              <Text statement={statement} run={answer.run} info={info} /> <Callers statement={statement} run={answer.run} info={info} />
               <p class="gain">{gainOf(statement, answer.run)}</p>
-              <ul>{statement.evidence.map((evidence, i) => <li key={i}><span class="evidence">{clean(evidence.text)}</span> <Command evidence={evidence} /></li>)}</ul>
+              <ul>{statement.evidence.map((evidence, i) => (
+                <li key={i}><To place={placeOfEvidence(evidence, statement, has) ?? placeOf(statement, has)} run={answer.run}><span class="evidence">{clean(evidence.text)}</span></To> <Command evidence={evidence} /></li>
+              ))}</ul>
               {statement.advice === null ? null : <p class="advice">{clean(statement.advice)}</p>}
             </li>
           ))}
         </ol>
       )}
       {hidden > 0 ? <p class="smaller quiet">{hidden} smaller one{hidden === 1 ? '' : 's'} (lode diagnose --all)</p> : null}
-      {hot === null ? null : <p class="hotspot">Most work: <Text statement={hot} run={answer.run} info={info} /></p>}
+      {hot === null ? null : <p><span class="hotspot">Most work: <Text statement={hot} run={answer.run} info={info} /></span> <Callers statement={hot} run={answer.run} info={info} /></p>}
     </div>
   );
 }

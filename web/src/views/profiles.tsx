@@ -11,6 +11,7 @@ import { sharedOptions, type View, type ViewProps } from '../view';
 
 interface Row {
   profile: number;
+  id_tuple: { kind: string; id: number }[];
   value: number;
   percent_of_mean: number | null;
   name: string;
@@ -68,9 +69,13 @@ export function matrixKinds(info: Info): string {
   return kinds.length === 2 ? kinds.join(',') : '';
 }
 
+/** The function whose cost is shown instead of the total: w=function:NAME. */
+const functionOf = (state: State): string => /^function:([^]+)$/.exec(state.way)?.[1] ?? '';
+
 /** All profiles, whichever are selected: the view is where one selects. */
 function query(state: State, info: Info): Query {
   const options: Option[] = sharedOptions(state, info, { search: false, window: false }).filter(([name]) => name !== 'profiles');
+  if (functionOf(state) !== '') options.push(['function', functionOf(state)]);
   const kinds = matrixKinds(info);
   options.push(['sort', orderOf(state)], ['bins', String(BINS)], ['limit', state.limit === '' ? String(LIMIT) : state.limit]);
   if (kinds !== '') options.push(['matrix', kinds]);
@@ -81,8 +86,21 @@ function choose(profile: number): void {
   go({ profiles: `profile=${String(profile)}` });
 }
 
-function isChosen(state: State, profile: number): boolean {
-  return state.profiles === `profile=${String(profile)}`;
+/** Ids of the selection, as rank=5,thread=0; null if it says it in another way. */
+export function chosenIds(state: Pick<State, 'profiles'>): ReadonlyMap<string, number> | null {
+  const parts = state.profiles.split(',').map((part) => /^([a-z]+)=(\d+)$/.exec(part));
+  return parts.every((part) => part !== null) ? new Map(parts.map((part) => [part[1] ?? '', Number(part[2])])) : null;
+}
+
+/** Whether all ids of the selection are in the ranges that something has. */
+function haveIds(state: State, ranges: readonly { kind: string; first: number; last: number }[]): boolean {
+  const chosen = chosenIds(state);
+  return chosen !== null && [...chosen].every(([kind, id]) => ranges.some((range) => range.kind === kind && range.first <= id && id <= range.last));
+}
+
+function isChosenRow(state: State, row: Row | undefined): boolean {
+  if (row === undefined) return false;
+  return haveIds(state, [{ kind: 'profile', first: row.profile, last: row.profile }, ...row.id_tuple.map(({ kind, id }) => ({ kind: kind.toLowerCase(), first: id, last: id }))]);
 }
 
 /** One bar a bin from its smallest to its largest value, with its mean; from zero, so that lengths compare. */
@@ -92,6 +110,7 @@ function Values({ answer, state, unit }: { answer: ProfilesAnswer; state: State;
   const top = max > 0 ? max : 1;
   const y = (value: number): number => HEIGHT - (Math.max(0, value) / top) * HEIGHT;
   const step = WIDTH / Math.max(1, bins.length);
+  const rows = new Map(answer.rows.map((row) => [row.profile, row]));
   const label = `${count(answer.distribution.count)} profiles ${ORDER_TITLES[orderOf(state)] ?? ''}: from ${amount(answer.distribution.min, unit)} to ${amount(max, unit)}, mean ${amount(mean, unit)}`;
   return (
     <>
@@ -99,7 +118,7 @@ function Values({ answer, state, unit }: { answer: ProfilesAnswer; state: State;
     <span class="y top" aria-hidden="true">{amount(top, unit)}</span><span class="y bottom" aria-hidden="true">0</span>
     <svg class="chart" role="img" aria-label={label} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`} preserveAspectRatio="none">
       {bins.map((bin, index) => (
-        <g key={index} class={isChosen(state, bin.profile) ? 'chosen' : ''} onClick={() => choose(bin.profile)}>
+        <g key={index} class={isChosenRow(state, rows.get(bin.profile)) || state.profiles === `profile=${String(bin.profile)}` ? 'chosen' : ''} onClick={() => choose(bin.profile)}>
           <title>{`${clean(bin.name)}${bin.count > 1 ? ` and ${count(bin.count - 1)} more: ${amount(bin.min, unit)} to ${amount(bin.max, unit)}` : `: ${amount(bin.mean, unit)}`}`}</title>
           <rect class="part" data-min={bin.min} data-mean={bin.mean} data-max={bin.max} data-profile={bin.profile} x={index * step} width={step * 0.9} y={y(bin.mean)} height={HEIGHT - y(bin.mean)} />
           {bin.count > 1 ? <rect class="range" x={index * step + step * 0.3} width={step * 0.3} y={y(bin.max)} height={Math.max(1, y(bin.min) - y(bin.max))} /> : null}
@@ -140,28 +159,30 @@ function range(first: number, last: number): string {
   return first === last ? String(first) : `${String(first)}-${String(last)}`;
 }
 
-/** Light to dark from the smallest mean to the largest. */
+/** Light to dark from zero to the largest mean: small differences are no contrast. */
 function HeatMap({ answer, state, unit }: { answer: ProfilesAnswer; state: State; unit: Unit }): JSX.Element | null {
   const cells = answer.matrix ?? [];
   if (cells.length === 0) return null;
   const rows = [...new Set(cells.map((cell) => cell.row_first))].sort((a, b) => a - b);
   const columns = [...new Set(cells.map((cell) => cell.column_first))].sort((a, b) => a - b);
   const least = cells.reduce((low, cell) => Math.min(low, cell.mean), Infinity);
+  const zero = Math.min(0, least);
   const most = cells.reduce((high, cell) => Math.max(high, cell.mean), -Infinity);
   const width = WIDTH / rows.length;
   const height = (HEIGHT * 1.4) / columns.length;
+  const isChosen = (cell: Cell): boolean => haveIds(state, [{ kind: 'profile', first: cell.profile, last: cell.profile }, { kind: rowKind, first: cell.row_first, last: cell.row_last }, { kind: columnKind, first: cell.column_first, last: cell.column_last }]);
   const [rowKind, columnKind] = [(answer.matrix_rows ?? '').toLowerCase(), (answer.matrix_columns ?? '').toLowerCase()];
   return (
     <Section title={`${clean(rowKind)} × ${clean(columnKind)}`}>
       <svg class="chart heat" role="img" aria-label={`${count(rows.length)} ${clean(rowKind)}s and ${count(columns.length)} ${clean(columnKind)}s: means from ${amount(least, unit)} to ${amount(most, unit)}`} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT * 1.4)}`} preserveAspectRatio="none">
         {cells.map((cell) => (
-          <g key={`${String(cell.row_first)}.${String(cell.column_first)}`} class={isChosen(state, cell.profile) ? 'chosen' : ''} onClick={() => choose(cell.profile)}>
+          <g key={`${String(cell.row_first)}.${String(cell.column_first)}`} class={isChosen(cell) ? 'chosen' : ''} onClick={() => choose(cell.profile)}>
             <title>{`${clean(rowKind)} ${range(cell.row_first, cell.row_last)}, ${clean(columnKind)} ${range(cell.column_first, cell.column_last)}: ${amount(cell.mean, unit)}${cell.profiles > 1 ? ` (mean of ${count(cell.profiles)})` : ''}`}</title>
-            <rect class="heat-cell" data-mean={cell.mean} fill-opacity={0.12 + 0.88 * (most > least ? (cell.mean - least) / (most - least) : 1)} x={rows.indexOf(cell.row_first) * width} width={width * 0.94} y={columns.indexOf(cell.column_first) * height} height={height * 0.94} />
+            <rect class="heat-cell" data-mean={cell.mean} fill-opacity={0.08 + 0.92 * (most > zero ? (cell.mean - zero) / (most - zero) : 1)} x={rows.indexOf(cell.row_first) * width} width={width * 0.94} y={columns.indexOf(cell.column_first) * height} height={height * 0.94} />
           </g>
         ))}
       </svg>
-      <p class="ends quiet"><span>{clean(rowKind)} from left to right, {clean(columnKind)} from top to bottom; light {amount(least, unit)} to dark {amount(most, unit)}</span></p>
+      <p class="ends quiet"><span>{clean(rowKind)} from left to right, {clean(columnKind)} from top to bottom; light {zero === 0 ? '0' : amount(zero, unit)} to dark {amount(most, unit)}, the least is {amount(least, unit)}</span></p>
     </Section>
   );
 }
@@ -181,9 +202,9 @@ function Outliers({ answer, unit }: { answer: ProfilesAnswer; unit: Unit }): JSX
   );
 }
 
-function columnsOf(unit: Unit): Column<Row>[] {
+function columnsOf(unit: Unit, title: string): Column<Row>[] {
   return [
-    { key: 'value', title: 'Total', width: '130px', isNumber: true, cell: (row) => amount(row.value, unit), value: (row) => row.value },
+    { key: 'value', title, width: '130px', isNumber: true, cell: (row) => amount(row.value, unit), value: (row) => row.value },
     { key: 'percent_of_mean', title: '% of mean', width: '90px', isNumber: true, cell: (row) => percent(row.percent_of_mean), value: (row) => row.percent_of_mean },
     { key: 'name', title: 'Profile', width: 'minmax(240px, 1fr)', cell: (row) => <span class="name">{clean(row.name)}</span>, value: (row) => row.name },
   ];
@@ -194,12 +215,15 @@ function Profiles({ state, info }: ViewProps): JSX.Element {
   const data = answer.data;
   const unit = unitOf(data?.metric ?? '');
   const order = orderOf(state);
+  const name = functionOf(state);
+  const selected = data?.rows.find((row) => isChosenRow(state, row));
   return (
     <>
       <div class="toolbar">
         <div class="segments" role="group" aria-label="Order of profiles">
           {ORDERS.map((name) => <button key={name} type="button" aria-pressed={name === order} onClick={() => go({ order: name === 'name' ? '' : name })}>{ORDER_TITLES[name]}</button>)}
         </div>
+        {name !== '' ? <button type="button" class="chip" title="Show totals again" onClick={() => go({ way: '' })}>of {clean(name)} <span aria-hidden="true">×</span></button> : null}
         {state.profiles !== '' ? <button type="button" class="chip" title="Select all profiles again" onClick={() => go({ profiles: '' })}>{clean(state.profiles)} <span aria-hidden="true">×</span></button> : null}
         <span class="space" />
         {data ? <span class="quiet">{count(data.distribution.count)} profiles · mean {amount(data.distribution.mean, unit)} · imbalance {percent(100 * data.distribution.imbalance)}%{data.empty_profiles > 0 ? ` · ${count(data.empty_profiles)} empty` : ''}</span> : null}
@@ -208,12 +232,12 @@ function Profiles({ state, info }: ViewProps): JSX.Element {
         <div class="profiles">
           <div class="charts">
             <WholeRun state={state} info={info} />
-            <Section title={`${clean(data.metric)} of each profile`}><Values answer={data} state={state} unit={unit} /></Section>
+            <Section title={`${clean(data.metric)} of ${name === '' ? 'each profile' : `${clean(name)} in each profile`}`}><Values answer={data} state={state} unit={unit} /></Section>
             <Section title="Histogram"><Histogram answer={data} unit={unit} /></Section>
             <HeatMap answer={data} state={state} unit={unit} />
             <Section title="Outliers"><Outliers answer={data} unit={unit} /></Section>
           </div>
-          <Grid label="Profiles" columns={columnsOf(unit)} rows={data.rows} rowKey={(row) => String(row.profile)} selected={/^profile=(\d+)$/.exec(state.profiles)?.[1] ?? ''}
+          <Grid label="Profiles" columns={columnsOf(unit, name === '' ? 'Total' : 'Inclusive')} rows={data.rows} rowKey={(row) => String(row.profile)} selected={selected ? String(selected.profile) : ''}
             onSelect={(row) => choose(row.profile)} isStale={answer.isLoading}
             footer={data.is_truncated ? <p class="footer"><Link onClick={() => go({ limit: String(data.rows.length * 4) }, 'replace')}>show more rows</Link></p> : null} />
         </div>

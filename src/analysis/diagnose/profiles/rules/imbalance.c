@@ -152,7 +152,11 @@ static lode_status judge(struct lode_diagnosis *d, const struct balance *b, cons
                            draft.statement.function ? draft.statement.function : "", 1 - loss);
     lode_diagnose_show(d, &draft, b->most, lode_metric_name(d->run.metric), "%s works %s, the mean is %s",
                        name, lode_diagnose_amount(d, b->most), lode_diagnose_amount(d, b->mean));
-    LODE_SET_COMMAND(&draft, "profiles");
+    /* Totals have the waiting of the others. */
+    if (draft.statement.function)
+        LODE_SET_COMMAND(&draft, "profiles", "--function", draft.statement.function);
+    else
+        LODE_SET_COMMAND(&draft, "profiles");
     if (d->profiles->rank_count > 1 && lode_diagnose_unequal_work(d) > EXPLAINS_MIN)
         LODE_ADD_EXPLAINS(&draft, "mpi");
     LODE_ADD_EXPLAINS(&draft, "omp-imbalance", "efficiency");
