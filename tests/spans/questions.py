@@ -16,6 +16,24 @@ def differences(found, expected):
             if found.get(name) != expected.get(name)]
 
 
+def calls_of(events):
+    """(track, name, begin, end) of each call, in nanoseconds after the first."""
+    calls, tracks = [], {}
+    for event in events:
+        time, stack = int(event["time_ns"]) - int(events[0]["time_ns"]), tracks.setdefault(event["track"], [])
+        if event["kind"] == "enter":
+            stack.append((event["name"], time))
+        elif event["kind"] == "leave":
+            calls.append((event["track"], *stack.pop(), time))
+    return calls
+
+
+def is_on_track(step, calls):
+    """Whether the track of a step has a call of its name all the time."""
+    end = step["begin_ns"] + step["duration_ns"]
+    return step["track"] is None or any((track, name) == (step["track"], step["name"]) and begin <= step["begin_ns"] and until >= end for track, name, begin, until in calls)
+
+
 def check_paths(ask, path, requests):
     result = ask("search", "--critical-path", "--limit", 0, path)
     found = {row["name"]: [row["requests"], row["steps"], row["time_ns"], row["max_ns"], row["saves_ns"]] for row in result["rows"]}
@@ -25,10 +43,13 @@ def check_paths(ask, path, requests):
     # The largest request, step by step.
     name, trace = max(requests.traces.items(), key=lambda item: (len(item[1]), item[0]))
     steps = reference.path_of(trace)[0][::-1]
-    given = [[step["name"], step["begin_ns"], step["duration_ns"]] for step in ask("search", "--critical-path", "--id", name, path)["steps"]]
+    told = ask("search", "--critical-path", "--id", name, path)["steps"]
+    given = [[step["name"], step["begin_ns"], step["duration_ns"]] for step in told]
     expected = [[plain(function), begin - steps[0][1], end - begin] for function, begin, end in steps]
     if given != expected:
         wrong.append(f"path of {name}: {given} instead of {expected}")
+    calls = calls_of(ask("replay", "--id", name, "--limit", 0, path)["rows"])
+    wrong += [f"path of {name}: no such call on the track of {step}" for step in told if not is_on_track(step, calls)]
     return wrong
 
 

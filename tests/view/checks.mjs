@@ -117,37 +117,46 @@ export async function checkRequests(page) {
   return 3 * rows.length + cells.length;
 }
 
-/** The calls of one request. */
-// The calls of a request from its events, without a stack: a call ends at the next end of its depth, and has below it the calls that
-// begin before and are one deeper. The critical path: the longest call, the longest below it, and so on.
-function criticalPath(events) {
+/**
+ * The calls of a request from its events, without a stack: a call ends at the next end of its depth on its track. Its caller is the last
+ * one on its track that is one less deep or, on other tracks, the one that it names. Callers stand before their callees, by begin.
+ */
+function requestCalls(events) {
+  const valueOf = (event, name) => event.arguments.find((argument) => argument.name === name)?.value;
   const calls = [];
   for (const [at, event] of events.entries()) {
     if (event.kind !== 'enter') continue;
-    const end = events.findIndex((other, index) => index > at && other.kind === 'leave' && other.depth === event.depth);
-    calls.push({ at, end: end < 0 ? events.length : end, depth: event.depth, duration: end < 0 ? Infinity : events[end].duration_ns });
+    const end = events.findIndex((other, index) => index > at && other.kind === 'leave' && other.track === event.track && other.depth === event.depth);
+    const [begin, until] = [event, events[end] ?? events[events.length - 1]].map((one) => Number(BigInt(one.time_ns) - BigInt(events[0].time_ns)));
+    const caller = event.depth > 0 ? calls.findLast((call) => call.track === event.track && call.level === event.depth - 1) : calls.find((call) => call.span !== undefined && call.span === valueOf(event, 'parent'));
+    calls.push({ name: event.name, track: event.track, level: event.depth, span: valueOf(event, 'span'), begin, end: until, duration: end < 0 ? until - begin : events[end].duration_ns, chain: [...(caller?.chain ?? []), at] });
   }
-  const path = [];
-  let below = calls.filter((call) => call.depth === Math.min(...calls.map((other) => other.depth)));
-  while (below.length > 0) {
-    const longest = below.find((call) => below.every((other) => other.duration <= call.duration));
-    path.push(calls.indexOf(longest));
-    below = calls.filter((call) => call.at > longest.at && call.at < longest.end && call.depth === longest.depth + 1);
-  }
-  return path;
+  const before = (a, b) => { for (let i = 0; ; i++) if (a[i] !== b[i]) return (a[i] ?? -1) - (b[i] ?? -1); };
+  return calls.sort((a, b) => before(a.chain, b.chain));
 }
 
+/** One request: its calls in order, in their lanes; those that a step of `lode search --critical-path` is of are marked; its exceptions. */
 export async function checkRequest(page) {
-  const answer = await answerOf(await copied(page));
-  const exits = answer.rows.filter((row) => row.kind === 'leave').map((row) => row.duration_ns);
-  const rows = await rowsOf(page, ['duration_ns', 'name']);
-  assert.ok(rows.length > 0 || answer.rows.length === 0);
-  for (const [duration] of rows) assert.ok(exits.includes(Number(duration)), `${duration} is no duration of a call`);
-  assert.deepEqual(rows.map((row) => row[1]), answer.rows.filter((row) => row.kind === 'enter').slice(0, rows.length).map((row) => row.name));
+  const command = await copied(page);
+  const [answer, path] = [await answerOf(command), await answerOf(command.replace(/^lode replay/, 'lode search').replace(/ --limit \d+/, ' --critical-path'))];
+  const calls = requestCalls(answer.rows);
+  const lanes = [...new Set(answer.rows.map((row) => row.track))];
+  const rows = await rowsOf(page, ['begin', 'duration_ns', 'name', 'lane']);
+  assert.ok(rows.length > 0 || calls.length === 0);
+  assert.deepEqual(rows.map((row) => [row[0], row[1], row[2], row[3] ?? '0']), calls.slice(0, rows.length).map((call) => [String(call.begin), String(call.duration), call.name, String(lanes.indexOf(call.track))]));
+  const onPath = new Set((path.steps ?? []).map((step) => {
+    const around = calls.filter((call) => call.track === step.track && call.name === step.name && call.begin <= step.begin_ns && call.end >= step.begin_ns + step.duration_ns);
+    return calls.indexOf(around.sort((a, b) => b.level - a.level)[0]);
+  }));
+  onPath.delete(-1);
+  if (path.steps?.some((step) => step.track !== null)) assert.ok(onPath.size > 0);
   const marked = await page.$$eval('main .grid .row', (all) => all.filter((row) => row.querySelector('[data-column=name]')?.textContent.trimStart().startsWith('\u25b8'))
     .map((row) => Number(row.getAttribute('aria-rowindex')) - 2).sort((a, b) => a - b));
-  assert.deepEqual(marked, criticalPath(answer.rows).filter((index) => index < rows.length));
-  return rows.length;
+  assert.deepEqual(marked, [...onPath].filter((index) => index < rows.length).sort((a, b) => a - b));
+  assert.deepEqual(await page.$$eval('.waits [data-value]', (cells) => cells.map((cell) => cell.dataset.value)), path.rows.slice(0, 6).flatMap((row) => [String(row.time_ns), String(row.saves_ns)]));
+  const thrown = await page.$$eval('.thrown b', (all) => all.map((title) => title.textContent));
+  assert.equal(thrown.filter((title) => !title.startsWith('caused by ')).length, answer.rows.filter((row) => row.instant === 'exception').length);
+  return 4 * rows.length + marked.length;
 }
 
 const squeeze = (text) => text.replaceAll(/\s+/g, '');

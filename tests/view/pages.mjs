@@ -10,7 +10,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const stores = examples();
 const server = await serve(stores.solver, stores.thumbs, stores.shop, stores.solver);
 /** Views with something selected, which the tabs alone do not show. */
-const DETAILS = ['v=time&x=3@2100000000ns', 's=1&v=time&x=1@30000000ns', 'v=profiles&p=profile%3D3', 's=2&v=requests&i=1', 's=2&v=requests&f=errors', 'v=compare&b=1', 'v=compare&b=3&g=line', 's=2&v=compare&b=1', 'v=flame&w=up'];
+const DETAILS = ['v=time&x=3@2100000000ns', 's=1&v=time&x=1@30000000ns', 'v=profiles&p=profile%3D3', 'v=profiles&w=function%3Aspmv._omp_fn.0&p=rank%3D5', 's=2&v=requests&i=1', 's=2&v=requests&i=28', 's=2&v=requests&f=errors', 's=2&v=requests&g=map', 'v=compare&b=1', 'v=compare&b=3&g=line', 's=2&v=compare&b=1', 'v=flame&w=up'];
 const { browser, page, messages } = await open(server);
 
 async function axe() {

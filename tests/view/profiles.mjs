@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Profiles and Requests: every number on the page is one of the command that the page offers to copy; a click selects.
 import assert from 'node:assert/strict';
-import { basename } from 'node:path';
-import { copied, corpusStores, examples, finish, open, serve, settle, show, test } from './browser.mjs';
+import { execFileSync } from 'node:child_process';
+import { basename, join } from 'node:path';
+import { answerOf, copied, corpusStores, examples, finish, LODE, open, serve, settle, show, test } from './browser.mjs';
 import { checkProfiles, checkRequest, checkRequests } from './checks.mjs';
 
 const demo = examples();
 const wanted = ['viewer-issue-233', 'made-loops-cputime-t-mpi3ranks', 'viewer-derived-metrics.db'];
 const databases = [demo.solver, ...corpusStores().filter((store) => wanted.includes(basename(store)))];
-const recordings = [demo.shop, ...corpusStores().filter((store) => basename(store) === 'master')];
+// Its first request has three lanes beside the main one; request 17 fails.
+const spans = join(process.env.LODE_DATA ?? '', 'otlp/small');
+const recordings = [demo.shop, spans, ...corpusStores().filter((store) => basename(store) === 'master')];
 
 const server = await serve(...databases, ...recordings);
 const { browser, page, messages } = await open(server, { viewport: { width: 1600, height: 1000 } });
@@ -53,8 +56,63 @@ for (const [index, store] of recordings.entries()) {
   });
 }
 
+const shop = databases.length;
+
+await test('a request has lanes for what runs beside it, and its critical path goes through them', async () => {
+  messages.length = 0;
+  await show(page, server, `?s=${shop + 1}&v=requests&i=1&1`);
+  const lanes = await page.$$eval('main .grid [data-column=lane]', (cells) => cells.map((cell) => cell.textContent));
+  assert.deepEqual([...new Set(lanes)].sort(), ['', '\u2225 1', '\u2225 2', '\u2225 3']);
+  // audit: write runs beside the request, and the request waits for it.
+  const row = page.locator('main .grid .row', { hasText: 'audit: write' });
+  assert.match(await row.locator('[data-column=name]').textContent(), /\u25b8/);
+  assert.equal(await row.locator('.fall .critical').count(), 1);
+  await row.click();
+  await page.waitForFunction(() => document.querySelector('.request-below h2')?.textContent === 'audit: write');
+  await page.locator('.moments .link').click();
+  await settle(page);
+  assert.equal(new URL(page.url()).searchParams.get('i'), '5eed0000000000000000000000000001');
+  assert.deepEqual(messages, []);
+});
+
+for (const [number, store, id] of [[shop, demo.shop, 28], [shop + 1, spans, 17]]) {
+  await test(`${basename(store)}: a failed request shows what it threw first, with the frames that lode replay prints`, async () => {
+    await show(page, server, `?s=${number}&v=requests&i=${id}&1`);
+    const printed = execFileSync(LODE, ['replay', '--id', String(id), store], { encoding: 'utf-8', env: { ...process.env, NO_COLOR: '1', COLUMNS: '400' }, stdio: ['ignore', 'pipe', 'ignore'] }).split('\n').map((line) => line.trim());
+    const lines = printed.filter((line) => /^(! |at )/.test(line)).map((line) => line.replace(/^! /, ''));
+    assert.ok(lines.length > 2);
+    assert.deepEqual((await page.$$eval('.thrown b, .thrown li', (all) => all.map((item) => item.textContent))).sort(), lines.sort());
+    const [thrown, grid] = [await page.locator('.thrown').boundingBox(), await page.locator('main .grid').boundingBox()];
+    assert.ok(thrown.y + thrown.height <= grid.y);
+  });
+}
+
+await test('the map of services is that of the command, and leads to the requests with such calls', async () => {
+  messages.length = 0;
+  await show(page, server, `?s=${shop + 1}&v=requests&1`);
+  await page.getByRole('button', { name: 'services' }).click();
+  await settle(page);
+  const command = await copied(page);
+  assert.match(command, / --map$/);
+  const answer = await answerOf(command);
+  const texts = (label, columns) => page.$$eval(`[aria-label="${label}"] .row`, (rows, names) => rows.map((row) => names.map((name) => row.querySelector(`[data-column=${name}]`).textContent)), columns);
+  const printed = execFileSync(LODE, ['search', '--map', spans], { encoding: 'utf-8', stdio: ['ignore', 'pipe', 'ignore'] }).split('\n').map((line) => line.trim().split(/ {2,}/)).filter((cells) => cells.length >= 10 && /^\d/.test(cells[0]));
+  const columns = ['calls', 'per_second', 'failures', 'failed_percent', 'p50_ns', 'p95_ns', 'p99_ns', 'max_ns'];
+  const percents = (rows) => rows.map((cells) => cells.map((cell, index) => (index === 3 ? `${cell}%` : cell)));
+  const found = [...percents(await texts('Calls between services', [...columns, 'caller', 'name'])), ...percents(await texts('Services', [...columns, 'all', 'name']))];
+  assert.deepEqual(found, printed);
+  assert.equal(found.length, answer.rows.length + answer.services.length);
+  assert.deepEqual(await page.$$eval('.map .edge', (edges) => edges.map((edge) => Number(edge.dataset.calls))), answer.rows.filter((row) => row.caller !== null).map((row) => row.calls));
+  await page.locator('.map .service').first().click();
+  await settle(page);
+  assert.equal(new URL(page.url()).searchParams.get('f'), 'where:service=audit');
+  assert.ok((await checkRequests(page)) > 0);
+  assert.equal((await answerOf(await copied(page))).row_count, 7);
+  assert.deepEqual(messages, []);
+});
+
 if (process.env.LODE_SHOTS) {
-  for (const [query, name] of [['?s=0&v=profiles&1', 'profiles'], [`?s=${databases.length}&v=requests&1`, 'requests'], [`?s=${databases.length}&v=requests&i=3&1`, 'request']]) {
+  for (const [query, name] of [['?s=0&v=profiles&1', 'profiles'], [`?s=${databases.length}&v=requests&1`, 'requests'], [`?s=${databases.length}&v=requests&i=28&1`, 'request'], [`?s=${databases.length + 1}&v=requests&i=1&x=2&1`, 'lanes'], [`?s=${databases.length + 1}&v=requests&g=map&1`, 'services'], ['?s=0&v=profiles&w=function%3Aspmv._omp_fn.0&p=rank%3D5&1', 'outlier']]) {
     await show(page, server, query);
     await page.screenshot({ path: `${process.env.LODE_SHOTS}/${name}.png` });
   }

@@ -191,6 +191,7 @@ typedef struct lode_path_step {
     uint64_t begin, end;
     uint32_t depth; /* callers */
     int has_failed; /* the call did */
+    uint32_t track; /* of the call; UINT32_MAX: no call ran */
 } lode_path_step;
 
 typedef struct lode_critical_path lode_critical_path;

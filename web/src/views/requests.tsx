@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests: `lode search`, as dots of duration over time and as a table; one request, by `lode replay`, as a waterfall.
+// Requests: `lode search`, as dots of duration over time and as a table, or as a map of services; one request is a waterfall.
 import type { JSX } from 'preact';
 import { useAnswer, type Option, type Query } from '../api';
 import { amount, clean, count } from '../format';
@@ -9,6 +9,8 @@ import { Link, Name, Problem, Section } from '../parts';
 import { isReport } from '../report';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
+import { Services } from './services';
+import { callsQuery, Waterfall } from './waterfall';
 
 interface Row {
   number: number;
@@ -25,30 +27,8 @@ interface SearchAnswer {
   is_truncated: boolean;
   rows: Row[];
 }
-interface Event {
-  time_ns: string;
-  kind: string;
-  instant: string | null;
-  depth: number;
-  duration_ns: number | null;
-  name: string;
-  values: string | null;
-  failed: boolean;
-}
-interface Call {
-  name: string;
-  depth: number;
-  begin: number;
-  duration: number;
-  failed: boolean;
-  parent: Call | null;
-  isCritical: boolean;
-  details: string[];
-}
-
 const ORDERS = ['duration', 'time', 'calls', 'errors'] as const;
 const LIMIT = isReport ? 100 : 500;
-const CALLS = 2000;
 const WIDTH = 1000;
 const HEIGHT = 160;
 const COLUMN_COUNT = 200;
@@ -57,7 +37,7 @@ function orderOf(state: State): string {
   return ORDERS.find((order) => order === state.order) ?? 'duration';
 }
 
-/** Filters of the address that `lode search` takes: min:100ms, max:1s, errors, method:NAME, attribute:CONDITION. */
+/** Filters of the address that `lode search` takes: min:100ms, max:1s, errors, method:NAME, attribute:CONDITION, where:CONDITIONS. */
 function filterOptions(state: State): Option[] {
   const options: Option[] = [];
   for (const filter of state.filters) {
@@ -68,7 +48,7 @@ function filterOptions(state: State): Option[] {
     else if (kind === 'min') options.push(['min-duration', value]);
     else if (kind === 'max') options.push(['max-duration', value]);
     else if (kind === 'method') options.push(['method', value]);
-    else if (kind === 'attribute') options.push(['attribute', value]);
+    else if (kind === 'attribute' || kind === 'where') options.push([kind, value]);
   }
   return options;
 }
@@ -81,6 +61,7 @@ function chosen(state: State, info: Info): Option[] {
 
 function query(state: State, info: Info): Query {
   if (state.request !== '') return callsQuery(state);
+  if (isMap(state)) return mapQuery(state, info);
   return { command: 'search', store: state.store, options: [...chosen(state, info), ['sort', orderOf(state)], ['limit', state.limit === '' ? String(LIMIT) : state.limit]] };
 }
 
@@ -88,9 +69,12 @@ function densityQuery(state: State, info: Info): Query {
   return { command: 'search', store: state.store, options: [...chosen(state, info), ['density', ''], ['columns', String(COLUMN_COUNT)]] };
 }
 
-function callsQuery(state: State): Query {
-  return { command: 'replay', store: state.store, options: [['id', state.request], ['limit', String(CALLS)]] };
+/** Services of these requests, and which calls which. */
+function mapQuery(state: State, info: Info): Query {
+  return { command: 'search', store: state.store, options: [...chosen(state, info), ['map', '']] };
 }
+
+const isMap = (state: State): boolean => state.group === 'map';
 
 /** A range of durations in an interval of time, with the requests that it has. */
 interface Cell {
@@ -180,83 +164,7 @@ const COLUMNS: readonly Column<Row>[] = [
   { key: 'exception', title: 'Exception', width: 'minmax(80px, 1fr)', cell: (row) => <span class="bad">{clean(row.exception)}</span>, value: (row) => row.exception },
 ];
 
-/** Pairs begins and ends of calls; the critical path goes from the outermost call into the longest call below, as far as there is one. */
-export function readCalls(events: readonly Event[]): Call[] {
-  const calls: Call[] = [];
-  const stack: Call[] = [];
-  const origin = BigInt(events[0]?.time_ns ?? '0');
-  for (const event of events) {
-    const time = Number(BigInt(event.time_ns) - origin);
-    if (event.kind === 'enter') {
-      const call: Call = { name: event.name, depth: event.depth, begin: time, duration: 0, failed: false, parent: stack[stack.length - 1] ?? null, isCritical: false, details: [] };
-      calls.push(call);
-      stack.push(call);
-    } else if (event.kind === 'leave') {
-      const call = stack.pop();
-      if (call) {
-        call.duration = event.duration_ns ?? time - call.begin;
-        call.failed = event.failed;
-      }
-    } else stack[stack.length - 1]?.details.push(`${event.name}${event.values === null ? '' : ` = ${event.values}`}`);
-  }
-  const last = events[events.length - 1];
-  for (const call of stack) call.duration = last ? Number(BigInt(last.time_ns) - origin) - call.begin : 0;
-  let at: Call | null = null;
-  for (;;) {
-    const below: Call[] = calls.filter((call) => call.parent === at);
-    if (below.length === 0) return calls;
-    const longest: Call = below.reduce((best, call) => (call.duration > best.duration ? call : best));
-    longest.isCritical = true;
-    at = longest;
-  }
-}
-
-function Waterfall({ state }: { state: State }): JSX.Element {
-  const answer = useAnswer<{ rows: Event[] }>(callsQuery(state));
-  const calls = answer.data ? readCalls(answer.data.rows) : [];
-  const whole = Math.max(1, ...calls.map((call) => call.begin + call.duration));
-  const columns: Column<{ call: Call; index: number }>[] = [
-    { key: 'begin', title: 'Start', width: '100px', isNumber: true, cell: (row) => amount(row.call.begin, 'nanoseconds'), value: (row) => row.call.begin },
-    { key: 'duration_ns', title: 'Duration', width: '100px', isNumber: true, cell: (row) => amount(row.call.duration, 'nanoseconds'), value: (row) => row.call.duration },
-    {
-      key: 'bar', title: 'Waterfall', width: 'minmax(200px, 1fr)', cell: (row) => (
-        <svg class="fall" aria-hidden="true" viewBox="0 0 1000 14" preserveAspectRatio="none">
-          <rect class={row.call.failed ? 'failed' : row.call.isCritical ? 'critical' : 'part'} x={(row.call.begin / whole) * 1000} width={Math.max(2, (row.call.duration / whole) * 1000)} y="2" height="10" />
-        </svg>
-      ),
-    },
-    {
-      key: 'name', title: 'Call', width: 'minmax(300px, 2fr)', value: (row) => row.call.name, cell: (row) => (
-        <span title={clean(row.call.details.join('\n'))}>{'\u00a0'.repeat(Math.min(40, row.call.depth) * 2)}{row.call.isCritical ? '▸ ' : ''}<span class="name">{clean(row.call.name)}</span>{row.call.failed ? <span class="bad"> failed</span> : null}</span>
-      ),
-    },
-  ];
-  return (
-    <>
-      <div class="toolbar">
-        <Link onClick={() => go({ request: '' })}>all requests</Link>
-        <span>request {clean(state.request)}</span>
-        <span class="space" />
-        <span class="quiet">{count(calls.length)} calls · {amount(whole, 'nanoseconds')} · ▸ critical path</span>
-      </div>
-      {answer.data === null || answer.error ? <Problem answer={answer} /> : (
-        <Grid label="Calls of the request" columns={columns} rows={calls.map((call, index) => ({ call, index }))} rowKey={(row) => String(row.index)} selected={state.cross} onSelect={(row) => go({ cross: String(row.index) }, 'replace')} isStale={answer.isLoading} />
-      )}
-      <Attributes call={calls[Number(state.cross === '' ? 0 : state.cross)]} />
-    </>
-  );
-}
-
-function Attributes({ call }: { call: Call | undefined }): JSX.Element | null {
-  if (!call || call.details.length === 0) return null;
-  return (
-    <Section title={`Attributes and exceptions of ${clean(call.name)}`}>
-      <ul class="attributes">{call.details.map((detail, index) => <li key={index} class="name">{clean(detail)}</li>)}</ul>
-    </Section>
-  );
-}
-
-const FILTERS = [['min', 'at least', '100ms'], ['max', 'at most', '1s'], ['method', 'method', 'NAME'], ['attribute', 'attribute', 'KEY=VALUE']] as const;
+const FILTERS = [['min', 'at least', '100ms'], ['max', 'at most', '1s'], ['method', 'method', 'NAME'], ['attribute', 'attribute', 'KEY=VALUE'], ['where', 'where', '{failed} below {name=X}']] as const;
 
 function Filters({ state }: { state: State }): JSX.Element {
   const others = (kind: string): string[] => state.filters.filter((filter) => filter.split(':')[0] !== kind);
@@ -275,16 +183,21 @@ function Filters({ state }: { state: State }): JSX.Element {
 }
 
 function List({ state, info }: { state: State; info: Info }): JSX.Element {
-  const answer = useAnswer<SearchAnswer>(query(state, info));
+  const hasMap = isMap(state);
+  const answer = useAnswer<SearchAnswer>(hasMap ? null : query(state, info));
   const data = answer.data;
   return (
     <>
       <div class="toolbar">
+        <div class="segments" role="group" aria-label="What to show">
+          <button type="button" aria-pressed={!hasMap} onClick={() => go({ group: '' })}>requests</button>
+          <button type="button" aria-pressed={hasMap} title="Which service calls which" onClick={() => go({ group: 'map' })}>services</button>
+        </div>
         <Filters state={state} />
         <span class="space" />
         {data ? <span class="quiet">{data.is_truncated ? `${count(data.rows.length)} of ` : ''}{count(data.row_count)} requests</span> : null}
       </div>
-      {data === null || answer.error ? <Problem answer={answer} /> : (
+      {hasMap ? <Services query={mapQuery(state, info)} /> : data === null || answer.error ? <Problem answer={answer} /> : (
         <>
           <div class="charts">{data.is_truncated ? <Cells state={state} info={info} /> : <Density rows={data.rows} />}</div>
           <Grid label="Requests" columns={COLUMNS} rows={data.rows} rowKey={(row) => String(row.number)} selected={state.cross} onSelect={(row) => go({ cross: String(row.number) }, 'replace')}

@@ -19,8 +19,8 @@ static const out_column row_columns[] = {
 static const out_column step_columns[] = {
     {"begin_ns", "Begins", OUT_TIME, OUT_ALWAYS}, {"duration_ns", "Duration", OUT_TIME, OUT_ALWAYS},
     {"percent", "%", OUT_PERCENT, OUT_ALWAYS},    {"depth", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"failed", "", OUT_BOOL, OUT_DATA_ONLY},      {"module", "", OUT_STRING, OUT_DATA_ONLY},
-    {"name", "Function", OUT_STRING, OUT_ALWAYS},
+    {"track", "", OUT_NUMBER, OUT_DATA_ONLY},     {"failed", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"module", "", OUT_STRING, OUT_DATA_ONLY},    {"name", "Function", OUT_STRING, OUT_ALWAYS},
 };
 
 #define COUNT_OF(columns) (sizeof(columns) / sizeof(columns)[0])
@@ -70,7 +70,8 @@ static void write_steps(out *o, const rec_session *s, const lode_critical_path *
         const lode_path_step *step = lode_critical_path_step(path, i);
         uint64_t duration = step->end - step->begin;
         OUT_ROW(o, step->has_failed ? STYLE_ERROR : STYLE_PLAIN, step->begin - first, duration,
-                out_share((double)duration, whole), step->depth, step->has_failed != 0,
+                out_share((double)duration, whole), step->depth,
+                out_u64_if(step->track != UINT32_MAX, step->track), step->has_failed != 0,
                 module_of(step->function), name_of(&l, s, step->function));
     }
     out_table_end(o);
