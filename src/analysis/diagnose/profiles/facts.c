@@ -124,9 +124,20 @@ static bool is_join(const struct lode_diagnosis *d, const lode_context *context)
     return name && d->profiles->activities_of[context->index] == LODE_ACTIVITY_LOCK && strstr(name, "join");
 }
 
+/* Who ended a wait, which recordings of perf have below it: no function of the program. */
+static bool is_waker(const lode_context *context)
+{
+    const lode_module *module = lode_diagnose_has_function(context) ? context->function->module : NULL;
+    return module && strcmp(module->path, "[waker]") == 0;
+}
+
 static void find_place(struct lode_diagnosis *d, const lode_context *context, bool is_own)
 {
     uint32_t i = context->index, above = context->parent;
+    if (is_waker(context)) {
+        d->profiles->activities_of[i] = d->profiles->activities_of[above];
+        is_own = false;
+    }
     d->profiles->places[i] = d->profiles->places[above];
     d->profiles->holders[i] = d->profiles->holders[above];
     d->profiles->entries[i] = d->profiles->entries[above];

@@ -51,8 +51,10 @@ lode_status lode_perf_report_unnamed(struct lode_report *report, struct lode_arr
         if (unnamed->lack != PERF_LACK_SOME_SYMBOLS)
             snprintf(share, sizeof share, " (%s %s)", LODE_COUNTED(unnamed->samples, "of", "of"),
                      LODE_COUNTED(samples, "sample", "samples"));
-        LODE_TRY(lode_report_add(report, lacks[unnamed->lack].rule, unnamed->module, LODE_NO_OFFSET,
-                                 "%s no name%s: %s",
+        /* Who only calls, from a binary without symbols, has no costs that lack a name. */
+        bool is_minor = unnamed->lack == PERF_LACK_SYMBOLS && unnamed->samples == 0;
+        LODE_TRY(lode_report_add(report, is_minor ? PERF_RULE_SYMBOLS : lacks[unnamed->lack].rule,
+                                 unnamed->module, LODE_NO_OFFSET, "%s no name%s: %s",
                                  LODE_COUNTED(unnamed->addresses, "address has", "addresses have"), share,
                                  lacks[unnamed->lack].text));
     }

@@ -166,6 +166,9 @@ static lode_status judge(struct lode_diagnosis *d, const struct balance *b, cons
 static lode_status run(struct lode_diagnosis *d, lode_error *error)
 {
     struct balance b = {.places = EVERYWHERE};
+    /* Processes that perf records need not do the same, as ranks of MPI do. */
+    if (d->profiles->rank_count > 1 && d->profiles->tells_samples && d->lacks[NEED_MPI])
+        return LODE_OK;
     if (d->profiles->rank_count > 1) {
         balance_ranks(d, &b);
         return judge(d, &b, "Ranks", RANKS_MIN, error);

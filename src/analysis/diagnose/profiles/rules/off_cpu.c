@@ -30,6 +30,16 @@ static bool is_join(const struct lode_diagnosis *d, const struct path *path)
     return path->leaf && d->profiles->places[path->leaf->index] == PLACE_JOIN;
 }
 
+/* Whether the first thread of each process is among the threads: one without samples is not. */
+static bool has_first_threads(const struct lode_diagnosis *d)
+{
+    const struct profile_facts *facts = d->profiles;
+    for (size_t i = 0; i < facts->rank_count; i++)
+        if (facts->threads[facts->ranks[i].first].number != 0)
+            return false;
+    return true;
+}
+
 /*
  * Where the first threads of processes wait: others mostly wait for work. If they only wait for the
  * ends of the others, it is where these do.
@@ -38,10 +48,14 @@ static lode_status find_waits(struct lode_diagnosis *d, const lode_metric *metri
                               lode_error *error)
 {
     lode_cost *cost;
-    LODE_TRY(lode_diagnose_cost_of_masters(d, metric, &cost, error));
-    lode_status status = lode_diagnose_path(d, cost, ALL, path, error);
-    lode_cost_free(cost);
-    if (status != LODE_OK || !is_join(d, path))
+    lode_status status = LODE_OK;
+    bool has_first = has_first_threads(d);
+    if (has_first) {
+        LODE_TRY(lode_diagnose_cost_of_masters(d, metric, &cost, error));
+        status = lode_diagnose_path(d, cost, ALL, path, error);
+        lode_cost_free(cost);
+    }
+    if (status != LODE_OK || (has_first && !is_join(d, path)))
         return status;
     LODE_TRY(compute(d, metric, &cost, error));
     *path = (struct path){0};

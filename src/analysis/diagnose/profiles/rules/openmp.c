@@ -2,14 +2,16 @@
 /*
  * omp-serial, omp-imbalance: threads wait in the OpenMP runtime. What masters do outside of
  * regions, also in MPI, explains at most that time x (threads - 1) of it; trace lines say how much.
+ * omp-calls: making tasks takes a part of the time that only small tasks have.
  */
 #include "analysis/diagnose/profiles/facts.h"
 
 #include <math.h>
 #include <string.h>
 
-#define WAIT_MIN  0.10
-#define EXPLAINED 0.50
+#define WAIT_MIN   0.10
+#define EXPLAINED  0.50
+#define MAKING_MIN 0.05
 
 struct waiting {
     double share;     /* of the time of threads */
@@ -142,6 +144,90 @@ static lode_status run_serial(struct lode_diagnosis *d, lode_error *error)
     return lode_diagnose_add_statement(d, &draft, error);
 }
 
+/* ---- tasks ---- */
+
+enum task_part {
+    TASK_MAKING, /* it is made, and given to threads */
+    TASK_ANY     /* or waited for */
+};
+
+/* Functions of libgomp and libomp for tasks; others of these names are internal. */
+static bool is_task_function(const char *name, enum task_part part)
+{
+    static const char *const making[] = {
+        "GOMP_task",       "GOMP_taskloop",         "GOMP_taskloop_ull",
+        "__kmpc_omp_task", "__kmpc_omp_task_alloc", "__kmpc_omp_task_with_deps",
+        "__kmpc_taskloop", "__kmpc_taskloop_5"};
+    static const char *const waiting[] = {
+        "GOMP_taskwait",       "GOMP_taskwait_depend",        "GOMP_taskgroup_end",
+        "__kmpc_omp_taskwait", "__kmpc_omp_taskwait_deps_51", "__kmpc_end_taskgroup"};
+    for (size_t i = 0; i < sizeof making / sizeof *making; i++)
+        if (strcmp(name, making[i]) == 0)
+            return true;
+    for (size_t i = 0; part == TASK_ANY && i < sizeof waiting / sizeof *waiting; i++)
+        if (strcmp(name, waiting[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Time in the OpenMP runtime below its functions for tasks. `cost` may be NULL: only the sum. */
+static double time_of_tasks(const struct lode_diagnosis *d, enum task_part part, lode_cost *cost)
+{
+    const struct profile_facts *facts = d->profiles;
+    double sum = 0;
+    for (uint32_t i = 0; i < facts->db->tree.count; i++) {
+        const lode_context *entry = &facts->db->tree.nodes[facts->functions[facts->entries[i]]];
+        bool is_meant = OPENMP >> facts->activities_of[i] & 1 && lode_diagnose_has_function(entry) &&
+                        entry->function->name && is_task_function(entry->function->name, part);
+        if (is_meant)
+            sum += facts->cost->own[i];
+        if (cost)
+            cost->own[i] = is_meant ? facts->cost->own[i] : 0;
+    }
+    return sum;
+}
+
+static lode_status find_makers(struct lode_diagnosis *d, struct path *path, double *sum, lode_error *error)
+{
+    lode_cost *cost;
+    LODE_TRY(lode_cost_make(&cost, d->profiles->db, error));
+    *sum = time_of_tasks(d, TASK_MAKING, cost);
+    lode_status status = lode_diagnose_path(d, cost, OPENMP, path, error);
+    lode_cost_free(cost);
+    return status;
+}
+
+/* Whoever makes a task does nothing else meanwhile: that is no waiting. */
+static lode_status run_calls(struct lode_diagnosis *d, lode_error *error)
+{
+    struct path path;
+    double sum = time_of_tasks(d, TASK_MAKING, NULL), share = sum / d->run.total;
+    if (!(share - lode_diagnose_share_error(d, share) > MAKING_MIN))
+        return LODE_OK;
+    LODE_TRY(find_makers(d, &path, &sum, error));
+    if (path.holder == NULL)
+        return LODE_OK;
+    struct draft draft = {
+        .statement = {.id = "omp-calls", .confidence = LODE_LIKELY, .context = path.holder}};
+    double all = time_of_tasks(d, TASK_ANY, NULL) / d->run.total;
+    const char *holder = lode_diagnose_name_of(d, path.holder), *entry = lode_diagnose_name_of(d, path.entry);
+    lode_diagnose_set_gain(d, &draft, share);
+    draft.statement.function = holder;
+    lode_diagnose_set_text(d, &draft,
+                           "OpenMP tasks are too small: to make them takes %.0f%% of the time of threads, "
+                           "%s in %s.",
+                           100 * share, lode_diagnose_mostly(&path), holder);
+    draft.statement.advice = "Try to make fewer and larger tasks.";
+    lode_diagnose_show(d, &draft, path.share, "share", "%s > %s: %.0f%% of it", holder, entry,
+                       100 * path.share);
+    LODE_SET_COMMAND(&draft, "tree", "--callers", entry);
+    lode_diagnose_show(d, &draft, all, "share", "with waiting for tasks, it is %.0f%%", 100 * all);
+    LODE_ADD_EXPLAINS(&draft, "omp-imbalance", "imbalance", "efficiency");
+    return lode_diagnose_add_statement(d, &draft, error);
+}
+
+/* ---- unequal parts ---- */
+
 static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
 {
     struct waiting w;
@@ -152,8 +238,12 @@ static lode_status run_imbalance(struct lode_diagnosis *d, lode_error *error)
     struct draft draft = {.statement = {.id = "omp-imbalance", .confidence = LODE_LIKELY, .is_bound = 1}};
     lode_diagnose_set_gain(d, &draft,
                            d->has_efficiency && d->efficiency.is_hybrid ? 1 - d->efficiency.openmp : w.share);
-    lode_diagnose_set_text(
-        d, &draft, "Threads wait at the ends of OpenMP regions: their parts are unequal, or too small.");
+    /* Time below functions for tasks is not at the end of a region. */
+    bool is_of_tasks =
+        time_of_tasks(d, TASK_ANY, NULL) > EXPLAINED * lode_diagnose_time_of_threads(d, OPENMP, EVERYWHERE);
+    lode_diagnose_set_text(d, &draft, "Threads wait %s: %s are unequal, or too small.",
+                           is_of_tasks ? "for OpenMP tasks" : "at the ends of OpenMP regions",
+                           is_of_tasks ? "they" : "their parts");
     add_wait(d, &draft, &w);
     lode_diagnose_show(d, &draft, d->efficiency.load_balance, "share",
                        "useful work of threads: load balance %.2f", d->efficiency.load_balance);
@@ -174,3 +264,6 @@ const struct lode_diagnose_rule lode_diagnose_profile_rule_omp_serial = {
 const struct lode_diagnose_rule lode_diagnose_profile_rule_omp_imbalance = {
     "omp-imbalance", "OpenMP threads wait more than 10% of their time, mostly for each other", NEEDS,
     run_imbalance};
+const struct lode_diagnose_rule lode_diagnose_profile_rule_omp_calls = {
+    "omp-calls", "to make OpenMP tasks takes more than 5% of the time of threads",
+    1u << NEED_METRIC | 1u << NEED_SAMPLES | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT, run_calls};
