@@ -85,7 +85,7 @@ int side_have_sched(const side_set *set);
 int side_is_database(const char *path);
 /* Whether all runs are of one kind. */
 int side_has_only(const side_set *set, lode_store_kind kind);
-/* The form of names (NAMES_...) of all runs: if none was asked for, simple if it is usual for each. */
+/* The form of names (NAMES_...): if none was asked for, simple if it is usual for all runs. */
 int side_names(const side_set *set, int names);
 
 #endif

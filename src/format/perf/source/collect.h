@@ -28,7 +28,7 @@ struct perf_lane {
 #define PERF_EVENT_COUNTED  (UINT32_C(1) << 31)
 #define PERF_EVENT_NUMBER   (PERF_EVENT_BRANCHES - 1)
 
-/* Samples and the sum of their periods; branches and those that were mispredicted; 0 and a count. */
+/* Samples and the sum of periods; branches and how many were mispredicted; 0 and a count. */
 struct perf_amount {
     uint64_t count, sum;
 };
