@@ -17,7 +17,7 @@ enum {
     MOST_BYTES = 1 << 16
 };
 
-static const char *const names[] = {"file", "big", "stream", "group", "switch", "zstd"};
+static const char *const names[] = {"file", "big", "stream", "group", "switch", "zstd", "branches", "calls"};
 
 struct seed {
     unsigned char bytes[MOST_BYTES];

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from write import (
+    BRANCHES,
     CHAIN,
     COMPRESSED2,
     ID,
@@ -16,6 +17,7 @@ from write import (
     MARK_USER,
     PAGE_FAULTS,
     RAW,
+    READ,
     READ_GROUP,
     READ_ID,
     READS,
@@ -78,12 +80,29 @@ def switches():
     return recording
 
 
+def branches(kind, big=False):
+    """Branches before samples, or the calls that are open; counters of threads that ended."""
+    event = Event(fields=USUAL | CHAIN | BRANCHES | ID, ids=(3, 4), read_format=READ_ID, branches=kind)
+    recording = Recording(event, big=big)
+    recording.comm(1, 1, "x")
+    recording.mmap2(1, 0x400000, 0x10000, 0, "/bin/work")
+    recording.fork(1, 2, 1, 1, 90)
+    for i in range(6):
+        taken = [(0x400500 + j, 0x400600, j) for j in range(i)]
+        recording.sample(event, 0x400100 + i, 1, 1 + i % 2, 100 + i, 1, (MARK_USER, 0x400100 + i, 0x400500), branches=taken)
+    for tid, value, number in ((1, 1000, 3), (2, 2000, 4)):
+        recording.side(READ, recording.numbers("ii", 1, tid) + recording.words(value, number), 1, tid, 200)
+    recording.describe()
+    return recording
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     packed = usual()
     packed.pack(COMPRESSED2)
     seeds = {"file": usual().file(), "big": usual(big=True).file(), "stream": usual().pipe(), "group": group().file(), "switch": switches().file(), "zstd": packed.file()}
+    seeds |= {"branches": branches(0).file(), "calls": branches(1 << 11, big=True).file()}
     for name, content in seeds.items():
         (folder / name).write_bytes(content)
 

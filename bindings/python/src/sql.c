@@ -4,6 +4,8 @@
 
 #include "sql/sql.h"
 
+#include <lode/private/usual_names.h>
+
 /* A cell that was read; text and bytes are in `text` of the job. */
 typedef struct kept_cell {
     sql_type type;
@@ -65,9 +67,9 @@ static lode_status add_store(sql_job *j, size_t i)
     lode_tables_options options = LODE_TABLES_OPTIONS_INIT;
     const lp_store *store = j->stores[i];
     options.path = j->paths[i];
-    options.names = (lode_name_form)(j->form >= 0       ? j->form
-                                     : store->recording ? LODE_NAME_SIMPLE
-                                                        : LODE_NAME_FULL);
+    options.names = store->recording ? LODE_NAME_SIMPLE : lode_database_usual_names(store->db);
+    if (j->form >= 0)
+        options.names = (lode_name_form)j->form;
     options.kinds = store->rules;
     options.on_progress = sql_on_progress;
     options.progress_user = j->connection;

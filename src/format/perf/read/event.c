@@ -103,7 +103,7 @@ const char *lode_perf_event_name(const struct perf_event *event, char *buffer)
         "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
         "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
     const struct perf_attr *attr = &event->attr;
-    if (event->name)
+    if (event->name && event->name[0])
         return event->name;
     if (attr->type == PERF_TYPE_HARDWARE && attr->config < sizeof hardware / sizeof *hardware)
         return hardware[attr->config];
