@@ -132,5 +132,5 @@ def run(folder):
     parallel = min(1, sum(slot[1] for slot in slots_of) / (usable * length)) if length else 0
     return {"run_time": length / 1e9, "activities": {name: time / 1e9 for name, time in activities.items() if time},
             "threads": len(kept), "parallel": parallel if len(slots_of) > 1 else None,
-            "load_balance": min(1, parallel / (most / length)) if len(slots_of) > 1 and most else None,
+            "load_balance": min(1, parallel / min(1, most / length * len(slots_of) / usable)) if len(slots_of) > 1 and most else None,
             "stolen": sum(one[3] for one in kept) / 1e9}

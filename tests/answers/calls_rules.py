@@ -182,6 +182,8 @@ def look_at(tap, lode, folder, case):
     tap.check(not (wrong := list(wrong_with(said, ids, notes, more))), name, wrong)
     if "launcher" not in name:
         tap.check(not (wrong := differences(said, reference.run(path))), f"{name}: figures", wrong)
+    parts = said["efficiency"]
+    tap.check(not parts or abs(parts["parallel"] - parts["load_balance"] * parts["communication"]) < 1e-9, f"{name}: efficiency is load balance x communication", [parts])
     tap.check(all(ask(lode, path, "--threads", count) == said for count in ("2", "7")), f"{name}: the same with 2 and 7 threads", [])
     for command in commands_fail(said):
         done = subprocess.run([lode, *command[1:]], capture_output=True, text=True, check=False)

@@ -269,10 +269,11 @@ void lode_diagnose_call_efficiency(struct lode_diagnosis *d)
         d->lacks[CALL_NEED_COMPLETE] || d->lacks[CALL_NEED_TIME])
         return;
     most = fmin(most, run);
+    double share = 1; /* of a processor, that a thread can have at most */
     if (d->run.processors && n > d->run.processors)
-        n = d->run.processors;
-    e->parallel = fmin(1, sum / (n * run));
-    e->communication = most / run;
+        share = d->run.processors / n;
+    e->parallel = fmin(1, sum / (n * share * run));
+    e->communication = fmin(1, most / (share * run));
     e->load_balance = fmin(1, e->parallel / e->communication);
     e->useful_low = e->useful_high = e->parallel;
     d->has_efficiency = true;
