@@ -127,7 +127,7 @@ static int is_secret(const report_secrets *secrets, const char *text, size_t siz
             text[machine] == '.');
 }
 
-/* The last part of the file of rules, where a text begins with its path; how much that was, or 0. */
+/* Writes the name of the file of rules for its path; how much of the text that was, or 0. */
 static size_t put_rules(rewriter *w, const char *text, size_t size)
 {
     const char *path = w->secrets->server->kinds_path;
