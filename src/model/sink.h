@@ -55,6 +55,8 @@ struct lode_sink_ops {
     struct lode_description_limits limits; /* all 0: only those of the types */
     /* Ids of contexts and metrics, and the order of all, stay those of the source. */
     bool keeps_ids;
+    /* `seal` writes or copies what is needed of contexts: they may be freed after it. */
+    bool takes_contexts;
 
     /* The output directory exists. Collective. */
     lode_status (*create)(struct lode_sink *self, lode_error *error);

@@ -66,6 +66,8 @@ struct lode_profile_source {
      * Such a source describes its profiles in the order of their ids.
      */
     bool placed;
+    /* `values` does not need the contexts of the description, which may be freed before. */
+    bool leaves_contexts;
     /* In a job: the profiles of this rank, once described; contiguous per rank. */
     uint32_t first, count;
 };

@@ -490,7 +490,8 @@ lode_status lode_database_source_open(struct lode_database_source *self, const l
                                                        .summary = summary,
                                                        .context = context,
                                                        .end = end};
-    *self = (struct lode_database_source){.base.ops = &ops, .db = db, .options = options};
+    *self = (struct lode_database_source){
+        .base = {.ops = &ops, .leaves_contexts = true}, .db = db, .options = options};
     lode_map_init(&self->unlisted);
     LODE_TRY(lode_profile_blocks_fit(db, error));
     LODE_TRY(lode_trace_lines_fit(db, error));

@@ -175,6 +175,13 @@ static lode_status check_profiles(const struct work *self, lode_error *error)
     return LODE_OK;
 }
 
+/* What the sink has taken: a hostile store of few bytes may have many, and values need memory, too. */
+static void forget_contexts(struct work *self)
+{
+    if (self->sink->ops->takes_contexts && self->about.sealed)
+        lode_description_forget_contexts(&self->about);
+}
+
 static lode_status describe(struct work *self, lode_error *error)
 {
     const struct lode_sink_ops *to = self->sink->ops;
@@ -191,7 +198,10 @@ static lode_status describe(struct work *self, lode_error *error)
     self->sink->first = source->first;
     self->sink->count = self->placed ? source->count : self->about.profile_count;
     LODE_TRY(lode_sink_seal(self->sink, &self->about, error));
-    return source->ops->number ? source->ops->number(source, &self->about, error) : LODE_OK;
+    LODE_TRY(source->ops->number ? source->ops->number(source, &self->about, error) : LODE_OK);
+    if (source->leaves_contexts)
+        forget_contexts(self);
+    return LODE_OK;
 }
 
 static lode_status open_slots(struct work *self, lode_error *error)
@@ -268,6 +278,7 @@ static lode_status move_all(struct work *self, lode_error *error)
     LODE_TRY(open_slots(self, error));
     tell(self, LODE_PUMP_DESCRIBED);
     LODE_TRY(move_values(self, error));
+    forget_contexts(self);
     tell(self, LODE_PUMP_VALUES);
     LODE_TRY(move_samples(self, error));
     tell(self, LODE_PUMP_SAMPLES);

@@ -23,8 +23,6 @@ import made_measurements  # noqa: E402
 from tap import Tap  # noqa: E402
 
 FLOOR, FACTOR = 64 << 20, 64
-# Writing holds the description of what is read a second time.
-FLOOR_WRITING = 128 << 20
 SLOWER, NOISE = 10, 0.2
 # A process of its own, as the peak of a process is never below that of the one it was forked from.
 MEASURE = """
@@ -269,7 +267,7 @@ def taxonomy(folder, lode, scale):
     return store
 
 
-READ, ALL = ("check", "top"), ("check", "convert")
+READ, ALL = ("check", "top"), ("check", "convert", "slice")
 # Format, what it is, name of the file or how the store is made, commands, whether it is refused.
 CASES = (
     ("pprof", "contexts", "x.pb.gz", pprof_contexts, ALL, False),
@@ -317,8 +315,8 @@ def make(case, folder, lode, scale):
 
 
 def arguments(command, store, folder):
-    if command in ("convert", "build"):
-        return [command, store, "-o", folder / "out"]
+    if command in ("convert", "slice", "build"):
+        return [command, store, "-o", folder / f"out-{command}"]
     if command == "export":
         return ["export", store, "-o", folder / "out.pb.gz"]
     special = {"formula": ["top", "-m", "{}", store], "kinds": ["diagnose", "--kinds", folder / "text", store],
@@ -336,7 +334,7 @@ def judge(tap, case, lode, folder, scale, empty):
         for command in commands:
             status, peak, seconds = measure(lode, *arguments(command, store, folder))
             memory = max(0, peak - empty)
-            most = (FLOOR_WRITING if command in ("convert", "export", "build") else FLOOR) + FACTOR * size
+            most = FLOOR + FACTOR * size
             if memory > most:
                 wrong.append(f"{command}: {memory:,} bytes of memory for {size:,} of input; at most {most:,}")
             if status not in (0, 1, 2):

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Contiguous values of one context. */
+/* Contiguous values of one context, to sort. */
 struct run {
     uint32_t context;
     size_t first, count;
@@ -14,12 +14,10 @@ struct run {
 void lode_block_builder_init(struct lode_block_builder *self)
 {
     *self = (struct lode_block_builder){.is_sorted = true};
-    lode_array_init(&self->runs, sizeof(struct run), SIZE_MAX);
 }
 
 void lode_block_builder_free(struct lode_block_builder *self)
 {
-    lode_array_free(&self->runs);
     lode_blob_free(&self->bytes);
     lode_blob_free(&self->sorted);
     lode_blob_free(&self->groups);
@@ -27,40 +25,59 @@ void lode_block_builder_free(struct lode_block_builder *self)
 
 void lode_block_builder_clear(struct lode_block_builder *self)
 {
-    self->runs.count = self->bytes.size = self->sorted.size = self->groups.size = 0;
+    self->bytes.size = self->sorted.size = self->groups.size = 0;
     self->is_sorted = true;
 }
 
 /* ---- values as they come ---- */
 
-static struct run *run_at(const struct lode_block_builder *self, size_t index)
+/* Groups are written as in blocks: mostly, values come sorted, and the groups are those of the block. */
+static size_t group_count(const struct lode_block_builder *self)
 {
-    return LODE_ARRAY_AT(&self->runs, struct run, index);
+    return self->groups.size / BLOCK_GROUP_SIZE;
 }
 
-/* The run that values of a context go to: the last one, or a new one. NULL if out of memory. */
-static struct run *run_of(struct lode_block_builder *self, uint32_t context)
+static uint32_t group_context(const struct lode_block_builder *self, size_t index)
 {
-    size_t first = self->bytes.size / BLOCK_VALUE_SIZE;
-    if (self->runs.count > 0) {
-        struct run *last = run_at(self, self->runs.count - 1);
-        if (last->context == context)
-            return last;
-        self->is_sorted = self->is_sorted && last->context < context;
+    return get_u32le(self->groups.bytes + index * BLOCK_GROUP_SIZE);
+}
+
+static size_t group_first(const struct lode_block_builder *self, size_t index)
+{
+    return index < group_count(self)
+               ? (size_t)get_u64le(self->groups.bytes + index * BLOCK_GROUP_SIZE + BLOCK_GROUP_START)
+               : lode_block_builder_count(self);
+}
+
+static bool push_group(struct lode_block_builder *self, uint32_t context, size_t first)
+{
+    size_t at = lode_blob_extend(&self->groups, BLOCK_GROUP_SIZE);
+    if (at == LODE_BLOB_FULL)
+        return false;
+    put_u32le(self->groups.bytes + at, context);
+    put_u64le(self->groups.bytes + at + BLOCK_GROUP_START, first);
+    return true;
+}
+
+/* Values of a context go to the last group, or to a new one. False if out of memory. */
+static bool begin_values(struct lode_block_builder *self, uint32_t context)
+{
+    size_t count = group_count(self);
+    if (count > 0) {
+        uint32_t last = group_context(self, count - 1);
+        if (last == context)
+            return true;
+        self->is_sorted = self->is_sorted && last < context;
     }
-    struct run *run = lode_array_push(&self->runs);
-    if (run)
-        *run = (struct run){.context = context, .first = first};
-    return run;
+    return push_group(self, context, lode_block_builder_count(self));
 }
 
-static void put_value(struct lode_block_builder *self, struct run *run, uint8_t *at, uint16_t id,
-                      double value)
+/* `is_first` of its group. */
+static void put_value(struct lode_block_builder *self, bool is_first, uint8_t *at, uint16_t id, double value)
 {
-    if (run->count > 0 && id <= self->last_id)
+    if (!is_first && id <= self->last_id)
         self->is_sorted = false;
     self->last_id = id;
-    run->count++;
     put_u16le(at, id);
     put_f64le(at + BLOCK_VALUE_NUMBER, value);
 }
@@ -70,10 +87,11 @@ lode_status lode_block_builder_add(struct lode_block_builder *self, uint32_t con
 {
     if (value == 0.0)
         return LODE_OK;
-    struct run *run = run_of(self, context);
-    size_t at = run ? lode_blob_extend(&self->bytes, BLOCK_VALUE_SIZE) : LODE_BLOB_FULL;
+    LODE_TRY_ALLOC(begin_values(self, context), error);
+    size_t first = group_first(self, group_count(self) - 1) * BLOCK_VALUE_SIZE;
+    size_t at = lode_blob_extend(&self->bytes, BLOCK_VALUE_SIZE);
     LODE_TRY_ALLOC(at != LODE_BLOB_FULL, error);
-    put_value(self, run, self->bytes.bytes + at, id, value);
+    put_value(self, at == first, self->bytes.bytes + at, id, value);
     return LODE_OK;
 }
 
@@ -82,9 +100,8 @@ lode_status lode_block_builder_add_group(struct lode_block_builder *self, uint32
                                          const struct lode_block_change *change, uint32_t *unknown,
                                          lode_error *error)
 {
-    struct run *run = run_of(self, context);
-    size_t begin = self->bytes.size, at = begin;
-    LODE_TRY_ALLOC(run && group->count <= SIZE_MAX / BLOCK_VALUE_SIZE, error);
+    LODE_TRY_ALLOC(begin_values(self, context) && group->count <= SIZE_MAX / BLOCK_VALUE_SIZE, error);
+    size_t at = self->bytes.size, first = group_first(self, group_count(self) - 1) * BLOCK_VALUE_SIZE;
     LODE_TRY_ALLOC(lode_blob_extend(&self->bytes, (size_t)group->count * BLOCK_VALUE_SIZE) != LODE_BLOB_FULL,
                    error);
     for (uint64_t i = group->first; i < group->first + group->count; i++) {
@@ -97,27 +114,27 @@ lode_status lode_block_builder_add_group(struct lode_block_builder *self, uint32
         }
         if (value == 0.0)
             continue;
-        put_value(self, run, self->bytes.bytes + at, changed, value);
+        put_value(self, at == first, self->bytes.bytes + at, changed, value);
         at += BLOCK_VALUE_SIZE;
     }
     self->bytes.size = at;
-    if (run->count == 0)
-        lode_array_pop(&self->runs);
+    if (at == first)
+        self->groups.size -= BLOCK_GROUP_SIZE;
     return LODE_OK;
 }
 
 /* ---- order ---- */
 
-/* Stable sort by context: a radix sort, as contexts are bounded numbers. */
-static lode_status sort_runs(struct lode_block_builder *self, uint32_t id_count, lode_error *error)
+/* Stable sort by context: a radix sort, as contexts are bounded numbers. False if out of memory. */
+static bool sort_runs(struct run *runs, size_t count, uint32_t id_count)
 {
     enum {
         BITS = 11,
         DIGITS = 1 << BITS
     };
-    size_t count = self->runs.count;
-    struct run *from = self->runs.items, *to = malloc((count + 1) * sizeof *to), *spare = to;
-    LODE_TRY_ALLOC(to, error);
+    struct run *from = runs, *to = malloc((count + 1) * sizeof *to), *spare = to;
+    if (to == NULL)
+        return false;
     bool is_moved = false;
     for (unsigned shift = 0; shift < 32 && (id_count - 1) >> shift > 0; shift += BITS) {
         size_t starts[DIGITS + 1] = {0};
@@ -133,30 +150,38 @@ static lode_status sort_runs(struct lode_block_builder *self, uint32_t id_count,
         is_moved = !is_moved;
     }
     if (is_moved)
-        memcpy(self->runs.items, spare, count * sizeof *spare);
+        memcpy(runs, spare, count * sizeof *spare);
     free(spare);
-    return LODE_OK;
+    return true;
 }
 
-/* Copies the values in the order of runs, and makes runs of one context one. */
-static lode_status gather_runs(struct lode_block_builder *self, lode_error *error)
+/* Copies the values in the order of runs; those of one context become one group. */
+static bool gather_runs(struct lode_block_builder *self, const struct run *runs, size_t count)
 {
-    size_t kept = 0, at = lode_blob_extend(&self->sorted, self->bytes.size);
-    LODE_TRY_ALLOC(at != LODE_BLOB_FULL, error);
-    for (size_t i = 0; i < self->runs.count; i++) {
-        struct run run = *run_at(self, i);
-        memcpy(self->sorted.bytes + at, self->bytes.bytes + run.first * BLOCK_VALUE_SIZE,
-               run.count * BLOCK_VALUE_SIZE);
-        if (kept > 0 && run_at(self, kept - 1)->context == run.context) {
-            run_at(self, kept - 1)->count += run.count;
-        } else {
-            run.first = at / BLOCK_VALUE_SIZE;
-            *run_at(self, kept++) = run;
-        }
-        at += run.count * BLOCK_VALUE_SIZE;
+    size_t at = lode_blob_extend(&self->sorted, self->bytes.size);
+    bool done = at != LODE_BLOB_FULL;
+    self->groups.size = 0;
+    for (size_t i = 0; i < count && done; i++) {
+        memcpy(self->sorted.bytes + at, self->bytes.bytes + runs[i].first * BLOCK_VALUE_SIZE,
+               runs[i].count * BLOCK_VALUE_SIZE);
+        if (i == 0 || runs[i - 1].context != runs[i].context)
+            done = push_group(self, runs[i].context, at / BLOCK_VALUE_SIZE);
+        at += runs[i].count * BLOCK_VALUE_SIZE;
     }
-    self->runs.count = kept;
-    return LODE_OK;
+    return done;
+}
+
+static bool sort_groups(struct lode_block_builder *self, uint32_t id_count)
+{
+    size_t count = group_count(self);
+    struct run *runs = malloc((count + 1) * sizeof *runs);
+    for (size_t i = 0; runs && i < count; i++) {
+        size_t first = group_first(self, i);
+        runs[i] = (struct run){group_context(self, i), first, group_first(self, i + 1) - first};
+    }
+    bool done = runs && sort_runs(runs, count, id_count) && gather_runs(self, runs, count);
+    free(runs);
+    return done;
 }
 
 static int compare_values(const void *left, const void *right)
@@ -196,16 +221,15 @@ static lode_status refuse_doubles(const uint8_t *values, size_t count, lode_erro
     return LODE_OK;
 }
 
-/* Callers mostly group values by context; then runs are sorted, and not many are to be joined. */
+/* Callers mostly group values by context; then groups are sorted, and not many are to be joined. */
 static lode_status put_in_order(struct lode_block_builder *self, uint32_t id_count, lode_error *error)
 {
-    LODE_TRY(sort_runs(self, id_count, error));
-    LODE_TRY(gather_runs(self, error));
-    for (size_t i = 0; i < self->runs.count; i++) {
-        const struct run *run = run_at(self, i);
-        uint8_t *values = self->sorted.bytes + run->first * BLOCK_VALUE_SIZE;
-        sort_values(values, run->count);
-        LODE_TRY(refuse_doubles(values, run->count, error));
+    LODE_TRY_ALLOC(sort_groups(self, id_count), error);
+    for (size_t i = 0; i < group_count(self); i++) {
+        size_t first = group_first(self, i), count = group_first(self, i + 1) - first;
+        uint8_t *values = self->sorted.bytes + first * BLOCK_VALUE_SIZE;
+        sort_values(values, count);
+        LODE_TRY(refuse_doubles(values, count, error));
     }
     return LODE_OK;
 }
@@ -218,19 +242,12 @@ lode_status lode_block_builder_end(struct lode_block_builder *self, uint32_t id_
     if (!self->is_sorted)
         LODE_TRY(put_in_order(self, id_count, error));
     const struct lode_blob *values = self->is_sorted ? &self->bytes : &self->sorted;
-    size_t count = self->runs.count;
-    LODE_TRY_ALLOC(lode_blob_extend(&self->groups, count * BLOCK_GROUP_SIZE) != LODE_BLOB_FULL, error);
-    uint8_t *group = self->groups.bytes;
-    for (size_t i = 0; i < count; i++, group += BLOCK_GROUP_SIZE) {
-        put_u32le(group, run_at(self, i)->context);
-        put_u64le(group + BLOCK_GROUP_START, run_at(self, i)->first);
-    }
-    *out = block_of_profile(self->groups.bytes, count, values->bytes, values->size / BLOCK_VALUE_SIZE);
+    *out = block_of_profile(self->groups.bytes, group_count(self), values->bytes,
+                            values->size / BLOCK_VALUE_SIZE);
     return LODE_OK;
 }
 
 void lode_block_builder_trim(struct lode_block_builder *self)
 {
-    lode_array_free(&self->runs);
     lode_blob_free(self->is_sorted ? &self->sorted : &self->bytes);
 }

@@ -30,8 +30,7 @@ static inline lode_block block_of_profile(const unsigned char *groups, uint64_t 
 
 struct lode_block_builder {
     struct lode_blob bytes, sorted; /* values as in blocks: as they came; by context, if needed */
-    struct lode_blob groups;        /* likewise, of the block */
-    struct lode_array runs;         /* contiguous values of one context, as they came */
+    struct lode_blob groups;        /* contiguous values of one context, likewise */
     uint16_t last_id;
     bool is_sorted;
 };

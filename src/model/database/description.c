@@ -43,7 +43,6 @@ void lode_description_init(struct lode_description *self)
     lode_array_init(&self->module_list, sizeof(struct lode_module), SIZE_MAX);
     lode_array_init(&self->file_list, sizeof(struct lode_file), SIZE_MAX);
     lode_array_init(&self->function_list, sizeof(struct lode_function), SIZE_MAX);
-    lode_array_init(&self->frames, sizeof(struct lode_frame), LODE_TREE_MAX);
     lode_strings_init(&self->entry_names);
 }
 
@@ -58,10 +57,7 @@ void lode_description_free(struct lode_description *self)
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         lode_array_free(lists[i]);
     lode_content_tree_close(&self->nodes);
-    lode_array_free(&self->frames);
     lode_strings_free(&self->entry_names);
-    if (self->id_of)
-        free(self->tree.nodes);
     free(self->id_of);
     lode_arena_free(&self->arena);
 }
@@ -275,7 +271,8 @@ static bool fits(int value, int most)
 
 static lode_status add_global(struct lode_description *self, lode_error *error)
 {
-    bool done = self->nodes.count > 0 || lode_content_tree_open(&self->nodes, sizeof(struct lode_tree_node));
+    bool done =
+        self->nodes.count > 0 || lode_content_tree_open(&self->nodes, sizeof(union lode_description_record));
     return done ? LODE_OK : lode_fail_memory(error);
 }
 
@@ -289,18 +286,16 @@ static lode_status push_context(struct lode_description *self, uint32_t parent,
     if (self->nodes.count >= LODE_TREE_MAX)
         return too_many(error, "contexts", LODE_TREE_MAX - 1);
     /* A frame for each context: most differ, and finding equal ones takes longer. */
-    uint32_t number = (uint32_t)self->frames.count;
-    struct lode_frame *added = lode_array_push(&self->frames);
-    LODE_TRY_ALLOC(added && lode_content_tree_append(&self->nodes, parent, number), error);
-    *added = *frame;
-    *out = self->nodes.count - 2;
+    uint32_t position = lode_content_tree_append(&self->nodes, parent, self->nodes.count);
+    LODE_TRY_ALLOC(position, error);
+    description_record(self, position)->added.frame = *frame;
+    *out = position - 1;
     return LODE_OK;
 }
 
 static bool is_unlisted(const struct lode_description *self, uint32_t position)
 {
-    uint32_t frame = lode_tree_node(&self->nodes, position)->frame;
-    return LISTED(self, frames, struct lode_frame, frame)->kind == LODE_LEXICAL_UNLISTED;
+    return description_record(self, position)->added.frame.kind == LODE_LEXICAL_UNLISTED;
 }
 
 static lode_status check_context(const struct lode_description *self, const lode_writer_context *context,
@@ -411,6 +406,12 @@ lode_status lode_description_seal(struct lode_description *self, lode_error *err
     self->function_count = (uint32_t)self->function_list.count;
     LODE_TRY(complete_metrics(self, error));
     return lode_description_sort(self, error);
+}
+
+void lode_description_forget_contexts(struct lode_description *self)
+{
+    lode_content_tree_close(&self->nodes);
+    self->tree.nodes = NULL;
 }
 
 uint16_t lode_statistic_value_id(const struct lode_metric *metric, const lode_metric_statistic *statistic)

@@ -60,8 +60,8 @@ struct lode_description {
     uint32_t entries;
     uint32_t *id_of; /* when sealed: ids of contexts, by number + 1 */
     struct lode_array kinds_list, scope_list, metric_list, module_list, file_list, function_list;
-    struct lode_content_tree nodes; /* contexts; equal siblings allowed, unlisted below the root */
-    struct lode_array frames;       /* of the nodes; numbers in them are those of the lists */
+    /* Contexts: records that sealing turns into those of the tree. Equal siblings are allowed. */
+    struct lode_content_tree nodes;
     struct lode_strings entry_names;
     struct lode_arena arena; /* of strings, and of what a source adds */
 };
@@ -106,10 +106,29 @@ lode_status lode_description_add_unlisted(struct lode_description *self, uint32_
 enum {
     LODE_LEXICAL_UNLISTED = UINT16_MAX /* kind of the frame of a context that is not listed */
 };
+
+/* A context as it was added, then sorted. There may be many: they are held once, and sorted in place. */
+union lode_description_record {
+    struct {
+        struct lode_tree_node node; /* its `frame` is its own number */
+        struct lode_frame frame;    /* numbers in it are those of the lists */
+    } added;
+    lode_context sorted;
+};
+_Static_assert(sizeof(union lode_description_record) == sizeof(lode_context), "records become the tree");
+
+static inline union lode_description_record *description_record(const struct lode_description *self,
+                                                                uint32_t position)
+{
+    return (union lode_description_record *)(void *)lode_tree_node(&self->nodes, position);
+}
+
 lode_status lode_description_sort(struct lode_description *self, lode_error *error);
 
 /* Sorts everything. Nothing can be added after that. */
 lode_status lode_description_seal(struct lode_description *self, lode_error *error);
+/* Frees the contexts, of which the numbers stay: they take more memory than all else. */
+void lode_description_forget_contexts(struct lode_description *self);
 /* The id of a context by its number, which must be valid; of the global one for LODE_NONE. */
 static inline uint32_t description_id(const struct lode_description *self, uint32_t context)
 {

@@ -131,9 +131,9 @@ static unsigned class_of(const struct lode_frame *frame)
     return frame->kind == LODE_LEXICAL_ENTRY ? 0 : 1u + (frame->kind == LODE_LEXICAL_UNLISTED);
 }
 
-static const struct lode_frame *frame_at(const struct lode_description *self, uint32_t number)
+static struct lode_frame *frame_at(const struct lode_description *self, uint32_t position)
 {
-    return LODE_ARRAY_AT(&self->frames, struct lode_frame, number);
+    return &description_record(self, position)->added.frame;
 }
 
 /* Of frames whose function, file and module are ranks. */
@@ -167,9 +167,8 @@ static int compare_frames(uint32_t left, uint32_t right, const void *argument)
 static bool order_contexts(struct lode_description *self, const struct ranks *ranks,
                            struct lode_tree_order *order)
 {
-    struct lode_array *frames = &self->frames;
-    for (size_t i = 0; i < frames->count; i++) {
-        struct lode_frame *frame = LODE_ARRAY_AT(frames, struct lode_frame, i);
+    for (uint32_t i = 1; i < self->nodes.count; i++) {
+        struct lode_frame *frame = frame_at(self, i);
         if (frame->kind != LODE_LEXICAL_ENTRY)
             frame->function = rank_of(ranks->functions, frame->function);
         frame->file = rank_of(ranks->files, frame->file);
@@ -178,33 +177,53 @@ static bool order_contexts(struct lode_description *self, const struct ranks *ra
     return lode_tree_order_compare(order, &self->nodes, compare_frames, self);
 }
 
-/* Fills in all but the depth. Returns whether the context is listed. */
-static bool fill_context(const struct lode_description *self, const struct lode_tree_order *order,
-                         uint32_t node)
+/* A context in its final form, all but the depth. */
+static lode_context sorted_context(const struct lode_description *self, const struct lode_tree_order *order,
+                                   uint32_t node)
 {
-    const struct lode_tree_node *from = lode_tree_node(&self->nodes, node);
-    const struct lode_frame *frame = frame_at(self, from->frame);
     uint32_t id = order->positions[node];
-    lode_context *context = &self->tree.nodes[id];
-    *context = (lode_context){.id = id,
-                              .index = id,
-                              .parent = order->positions[from->parent],
-                              .subtree_size = order->sizes[node],
-                              .line = frame->line,
-                              .offset = frame->offset,
-                              .entry = frame->entry,
-                              .propagation = frame->propagation,
-                              .lexical = frame->kind,
-                              .relation = (uint8_t)frame->relation};
+    const union lode_description_record *from = description_record(self, node);
+    const struct lode_frame *frame = &from->added.frame;
+    lode_context context = {.id = id,
+                            .index = id,
+                            .parent = order->positions[from->added.node.parent],
+                            .subtree_size = order->sizes[node],
+                            .line = frame->line,
+                            .offset = frame->offset,
+                            .entry = frame->entry,
+                            .propagation = frame->propagation,
+                            .lexical = frame->kind,
+                            .relation = (uint8_t)frame->relation};
     if (frame->kind == LODE_LEXICAL_ENTRY)
-        context->entry_name = lode_strings_at(&self->entry_names, frame->function);
+        context.entry_name = lode_strings_at(&self->entry_names, frame->function);
     else if (frame->function != LODE_NONE)
-        context->function = &self->functions[frame->function];
+        context.function = &self->functions[frame->function];
     if (frame->file != LODE_NONE)
-        context->file = &self->files[frame->file];
+        context.file = &self->files[frame->file];
     if (frame->module != LODE_NONE)
-        context->module = &self->modules[frame->module];
-    return frame->kind != LODE_LEXICAL_UNLISTED;
+        context.module = &self->modules[frame->module];
+    return context;
+}
+
+/*
+ * Moves every context to its position. Positions are a permutation: each of its cycles is followed
+ * once, with one context in hand. A size of 0 marks what was moved.
+ */
+static void move_contexts(struct lode_description *self, struct lode_tree_order *order)
+{
+    for (uint32_t first = 1; first < self->nodes.count; first++) {
+        if (order->sizes[first] == 0)
+            continue;
+        uint32_t node = first;
+        lode_context moved = sorted_context(self, order, node);
+        do {
+            order->sizes[node] = 0;
+            node = order->positions[node];
+            lode_context next = node == first ? moved : sorted_context(self, order, node);
+            description_record(self, node)->sorted = moved;
+            moved = next;
+        } while (node != first);
+    }
 }
 
 static lode_status sort_contexts(struct lode_description *self, const struct ranks *ranks, lode_error *error)
@@ -212,20 +231,18 @@ static lode_status sort_contexts(struct lode_description *self, const struct ran
     struct lode_tree_order order;
     uint32_t count = self->nodes.count;
     LODE_TRY_ALLOC(order_contexts(self, ranks, &order), error);
-    lode_context *nodes = self->tree.nodes = calloc(count, sizeof *nodes);
+    move_contexts(self, &order);
     self->id_of = order.positions;
-    self->id_count = count;
-    self->tree.count = 1;
-    for (uint32_t i = 1; nodes && i < count; i++)
-        self->tree.count += fill_context(self, &order, i);
     free(order.sizes);
-    LODE_TRY_ALLOC(nodes, error);
-    nodes[0].lexical = LODE_LEXICAL_GLOBAL;
+    lode_context *nodes = self->tree.nodes = &description_record(self, 0)->sorted;
+    nodes[0] = (lode_context){.lexical = LODE_LEXICAL_GLOBAL};
+    /* Unlisted contexts are the last. */
+    self->id_count = self->tree.count = count;
+    while (nodes[self->tree.count - 1].lexical == LODE_LEXICAL_UNLISTED)
+        self->tree.count--;
     nodes[0].subtree_size = self->tree.count;
     for (uint32_t i = 1; i < self->tree.count; i++)
         nodes[i].depth = nodes[nodes[i].parent].depth + 1;
-    lode_content_tree_close(&self->nodes);
-    lode_array_free(&self->frames);
     return LODE_OK;
 }
 

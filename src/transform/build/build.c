@@ -63,8 +63,11 @@ static lode_status run_recordings(struct lode_build *build, const struct order *
                                                        .end = end};
     const lode_build_options *options = build->options;
     LODE_TRY(lode_build_inputs_open(&build->inputs, build->comm, order->paths, order->count, options, error));
-    build->source = (struct lode_profile_source){
-        .ops = &ops, .placed = true, .first = build->inputs.first, .count = build->inputs.share};
+    build->source = (struct lode_profile_source){.ops = &ops,
+                                                 .placed = true,
+                                                 .leaves_contexts = true,
+                                                 .first = build->inputs.first,
+                                                 .count = build->inputs.share};
     struct lode_pump pump = {.source = &build->source,
                              .to = lode_target_of_databases(NULL)->sink,
                              .path = order->path,

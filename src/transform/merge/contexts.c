@@ -341,12 +341,20 @@ static uint32_t parent_of(const struct lode_merge_part *part, const lode_context
     return parent ? part->contexts[parent] : LODE_NONE;
 }
 
+/* Contexts of one part stay as they are, also equal ones, unless they are moved below a focus. */
+static bool needs_keys(const struct names *self, const struct lode_merge_part *part)
+{
+    return self->source->count > 1 || (part->filter && part->filter->is_top);
+}
+
 static lode_status add_context(struct names *self, uint32_t p, const lode_context *old, uint32_t *item,
                                lode_error *error)
 {
     const struct lode_merge_part *part = &self->source->parts[p];
     lode_writer_context context = context_of(self, old, parent_of(part, old));
     struct context_key key;
+    if (!needs_keys(self, part))
+        return lode_description_add_context(self->about, &context, item, error);
     struct chain *chain;
     LODE_TRY(key_of(self, &context, &key, error));
     LODE_TRY(take_context(self, &key, p, item, &chain, error));

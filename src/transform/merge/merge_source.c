@@ -50,6 +50,21 @@ static lode_status pass_remarks(const struct lode_merge_source *self, lode_error
     return LODE_OK;
 }
 
+/* Whether values become others, instead of getting other ids. */
+static bool is_computed(const struct lode_merge_part *part)
+{
+    return part->filter && (part->filter->moves || lode_slice_has_window(part));
+}
+
+static lode_status choose_contexts(struct lode_merge_source *self, struct lode_merge_part *part,
+                                   lode_error *error)
+{
+    if (part->filter)
+        LODE_TRY(lode_slice_choose(self, part, error));
+    self->base.leaves_contexts &= !is_computed(part);
+    return LODE_OK;
+}
+
 /* All ranks describe everything: nothing need be sent. */
 static lode_status describe(struct lode_profile_source *base, struct lode_description *out, bool keeps_ids,
                             int scratch, lode_error *error)
@@ -58,11 +73,11 @@ static lode_status describe(struct lode_profile_source *base, struct lode_descri
     (void)keeps_ids;
     (void)scratch;
     out->keeps_strings = true;
+    self->base.leaves_contexts = true;
     LODE_TRY(pass_remarks(self, error));
     LODE_TRY(lode_merge_describe_profiles(self, out, error));
     for (uint32_t i = 0; i < self->count; i++)
-        if (self->parts[i].filter)
-            LODE_TRY(lode_slice_choose(self, &self->parts[i], error));
+        LODE_TRY(choose_contexts(self, &self->parts[i], error));
     LODE_TRY(lode_merge_describe_texts(self, out, error));
     LODE_TRY(lode_merge_describe_metrics(self, out, error));
     LODE_TRY(lode_merge_describe_tree(self, out, error));
@@ -181,7 +196,7 @@ static lode_status values(struct lode_profile_source *base, unsigned slot, uint3
     const struct lode_merge_part *part = &self->parts[from->part];
     struct lode_block_builder *builder = &self->slots[slot].builder;
     struct recovered recovered = {self, part, builder};
-    if (part->filter && (part->filter->moves || lode_slice_has_window(part)))
+    if (is_computed(part))
         return sliced_values(self, slot, profile, out, error);
     LODE_TRY(lode_profile_block(part->db, from->profile, out, error));
     lode_block_builder_clear(builder);

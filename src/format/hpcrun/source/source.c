@@ -95,6 +95,7 @@ void lode_hpcrun_source_init(struct hpcrun_source *source, const struct lode_mea
                                                        .end = end};
     source->base.base.ops = &ops;
     source->base.base.placed = true;
+    source->base.base.leaves_contexts = true;
     source->base.open_file = open_file;
     source->reader = reader;
     source->input = input;

@@ -23,8 +23,6 @@ struct loop_key {
 };
 
 struct written_loops {
-    uint32_t *enclosing;       /* by id of context */
-    uint8_t *is_loop;          /* likewise */
     uint32_t *metric_of;       /* by value id: the metric of a scope function, or LODE_NONE */
     bool *is_lexical;          /* by value id: scope lex_aware of a metric that has function too */
     struct lode_interner keys; /* of totals: struct loop_key with a metric */
@@ -35,26 +33,52 @@ struct written_loops {
 
 static bool is_loop(const struct hpct_sink *sink, uint32_t id)
 {
-    return sink->loops->is_loop[id];
+    return sink->is_loop && sink->is_loop[id];
 }
 
-/* Rank 0 knows the contexts; the others are told. Unlisted ones are no loops. */
-static lode_status find_enclosing(const struct hpct_sink *sink, struct written_loops *loops,
-                                  lode_error *error)
+static lode_status allocate_loops(struct hpct_sink *sink, lode_error *error)
+{
+    sink->enclosing_loop = calloc((size_t)sink->id_count + 1, sizeof *sink->enclosing_loop);
+    sink->is_loop = calloc((size_t)sink->id_count + 1, sizeof *sink->is_loop);
+    LODE_TRY_ALLOC(sink->enclosing_loop && sink->is_loop, error);
+    return LODE_OK;
+}
+
+/* Unlisted contexts are no loops. */
+lode_status lode_hpct_find_loops(struct hpct_sink *sink, lode_error *error)
 {
     const struct lode_context_tree *tree = &sink->base.about->tree;
-    struct lode_comm *comm = sink->base.options.comm;
-    for (uint32_t id = 0; id < tree->count; id++)
-        loops->is_loop[id] = tree->nodes[id].lexical == LODE_LEXICAL_LOOP;
-    for (uint32_t id = 1; id < tree->count; id++) {
+    uint32_t id = 0;
+    while (id < tree->count && tree->nodes[id].lexical != LODE_LEXICAL_LOOP)
+        id++;
+    if (id == tree->count)
+        return LODE_OK;
+    LODE_TRY(allocate_loops(sink, error));
+    for (; id < tree->count; id++)
+        sink->is_loop[id] = tree->nodes[id].lexical == LODE_LEXICAL_LOOP;
+    for (id = 1; id < tree->count; id++) {
         uint32_t parent = tree->nodes[id].parent;
-        loops->enclosing[id] = loops_enclosing(tree->nodes[id].propagation, parent, loops->is_loop[parent],
-                                               loops->enclosing[parent]);
+        sink->enclosing_loop[id] = loops_enclosing(tree->nodes[id].propagation, parent, sink->is_loop[parent],
+                                                   sink->enclosing_loop[parent]);
     }
+    return LODE_OK;
+}
+
+/* Rank 0 knows the contexts; the others are told. */
+static lode_status share_loops(struct hpct_sink *sink, lode_error *error)
+{
+    struct lode_comm *comm = sink->base.options.comm;
+    uint64_t has_loops = sink->is_loop != NULL;
     if (comm == NULL || comm->place.size == 1)
         return LODE_OK;
-    LODE_TRY(lode_comm_broadcast(comm, loops->is_loop, sink->id_count * sizeof *loops->is_loop, error));
-    return lode_comm_broadcast(comm, loops->enclosing, sink->id_count * sizeof *loops->enclosing, error);
+    LODE_TRY(lode_comm_broadcast(comm, &has_loops, sizeof has_loops, error));
+    if (!has_loops)
+        return LODE_OK;
+    if (!sink_is_first(&sink->base))
+        LODE_TRY(allocate_loops(sink, error));
+    LODE_TRY(lode_comm_broadcast(comm, sink->is_loop, sink->id_count * sizeof *sink->is_loop, error));
+    return lode_comm_broadcast(comm, sink->enclosing_loop, sink->id_count * sizeof *sink->enclosing_loop,
+                               error);
 }
 
 /* Only metrics that have both scopes are computed. */
@@ -87,25 +111,25 @@ lode_status lode_hpct_sum_loops(struct hpct_sink *sink, lode_error *error)
     lode_interner_init(&loops->kept_keys, sizeof(struct loop_key));
     lode_array_init(&loops->totals, sizeof(struct loop_total), UINT32_MAX);
     lode_array_init(&loops->kept, sizeof(double), UINT32_MAX);
-    loops->enclosing = calloc((size_t)sink->id_count + 1, sizeof *loops->enclosing);
-    loops->is_loop = calloc((size_t)sink->id_count + 1, sizeof *loops->is_loop);
     loops->metric_of = calloc((size_t)sink->value_ids + 1, sizeof *loops->metric_of);
     loops->is_lexical = calloc((size_t)sink->value_ids + 1, sizeof *loops->is_lexical);
-    if (!loops->enclosing || !loops->is_loop || !loops->metric_of || !loops->is_lexical)
+    if (!loops->metric_of || !loops->is_lexical)
         return lode_fail_memory(error);
     for (uint32_t id = 0; id < sink->value_ids; id++)
         loops->metric_of[id] = LODE_NONE;
     find_scopes(sink, loops);
-    return find_enclosing(sink, loops, error);
+    return share_loops(sink, error);
 }
 
 void lode_hpct_free_loops(struct hpct_sink *sink)
 {
     struct written_loops *loops = sink->loops;
+    free(sink->enclosing_loop);
+    free(sink->is_loop);
+    sink->enclosing_loop = NULL;
+    sink->is_loop = NULL;
     if (loops == NULL)
         return;
-    free(loops->enclosing);
-    free(loops->is_loop);
     free(loops->metric_of);
     free(loops->is_lexical);
     lode_interner_free(&loops->keys);
@@ -149,7 +173,7 @@ lode_status lode_hpct_collect_loops(const struct hpct_sink *sink, const lode_blo
         for (uint64_t i = group.first; i < group.first + group.count; i++) {
             uint32_t metric = loops->metric_of[block_value_key(block, i)];
             if (metric != LODE_NONE)
-                LODE_TRY(lode_loops_add(values, context, loops->enclosing[context], metric,
+                LODE_TRY(lode_loops_add(values, context, sink->enclosing_loop[context], metric,
                                         block_value(block, i), error));
         }
     }

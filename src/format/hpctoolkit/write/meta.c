@@ -457,10 +457,10 @@ static lode_status put_named_tables(struct meta_writer *self, struct text_pointe
     return put_tree(self, texts);
 }
 
-lode_status lode_hpct_put_meta(struct hpct_sink *sink, struct wire_Section *sections, lode_error *error)
+static lode_status put_meta(struct hpct_sink *sink, lode_error *error)
 {
     const struct lode_description *about = sink->base.about;
-    struct meta_writer self = {.sink = sink, .about = about, .sections = sections, .error = error};
+    struct meta_writer self = {.sink = sink, .about = about, .sections = sink->meta, .error = error};
     struct section_blob section;
     LODE_TRY(put_general(&self));
     begin_section(&self, &section);
@@ -483,4 +483,10 @@ lode_status lode_hpct_put_meta(struct hpct_sink *sink, struct wire_Section *sect
     free(texts.functions);
     free(texts.entries);
     return status;
+}
+
+lode_status lode_hpct_take_contexts(struct hpct_sink *sink, lode_error *error)
+{
+    LODE_TRY(lode_hpct_find_loops(sink, error));
+    return put_meta(sink, error);
 }

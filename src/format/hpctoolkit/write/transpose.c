@@ -24,8 +24,10 @@ enum {
     WINDOWS_PER_THREAD = 2, /* one being filled, and one that waits for an earlier one */
     SENT_PART = 3,          /* a rank sends with this fraction of its memory */
     FOLDED = 1 << 16,       /* numbers per allreduce */
-    BATCH_ENOUGH = 8 << 20, /* bytes of a batch that stay in a cache, */
-    PIECE_ENOUGH = 2 << 10  /* unless a profile's part of it would be too small to read */
+    BATCH_LEAST = 64 << 10,
+    BATCH_ENOUGH = 1 << 20, /* bytes of a batch that stay in a cache, */
+    PIECE_ENOUGH = 2 << 10, /* unless a profile's part of it would be too small to read */
+    BATCHES_PER_SLOT = 8    /* so that a fraction of a small database is held at once */
 };
 
 /* The position of the next batch. */
@@ -83,6 +85,14 @@ static uint64_t context_bytes(const struct transpose *self, uint32_t id)
     return bytes + values * WIRE_ProfileValue_SIZE + groups * WIRE_ContextIndex_SIZE;
 }
 
+/* What a rank alone takes at most, of `total` bytes. */
+static uint64_t enough_bytes(const struct transpose *self, uint64_t total)
+{
+    uint64_t part = total / self->slot_count / BATCHES_PER_SLOT, pieces = self->profiles * PIECE_ENOUGH;
+    part = part < BATCH_LEAST ? BATCH_LEAST : part > BATCH_ENOUGH ? BATCH_ENOUGH : part;
+    return part > pieces ? part : pieces;
+}
+
 /*
  * The size of batches: every thread of every rank gets its part of each round. `limit` is what
  * memory allows. Greedy cuts leave a batch short by up to one context; the size of the largest
@@ -98,6 +108,8 @@ static uint64_t batch_bytes(const struct transpose *self, uint64_t limit)
         total += needed;
         largest = needed > largest ? needed : largest;
     }
+    if (self->size == 1 && enough_bytes(self, total) < limit)
+        limit = enough_bytes(self, total);
     uint64_t rounds = total / at_once / limit + 1;
     uint64_t bytes = total / at_once / rounds + largest;
     return bytes < limit ? bytes : limit;
@@ -420,9 +432,7 @@ static lode_status run_batches(struct transpose *self, lode_error *error)
     if (self->slots == NULL)
         return lode_fail_memory(error);
     /* Batches that wait to be written keep their memory. */
-    uint64_t limit = memory / self->slot_count, enough = self->profiles * PIECE_ENOUGH;
-    enough = enough > BATCH_ENOUGH ? enough : BATCH_ENOUGH;
-    LODE_TRY(cut_batches(self, alone && enough < limit ? enough : limit, error));
+    LODE_TRY(cut_batches(self, memory / self->slot_count, error));
     return alone ? run_alone(self, error) : run_comm(self, error);
 }
 

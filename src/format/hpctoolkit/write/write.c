@@ -139,7 +139,8 @@ static lode_status seal(struct lode_sink *base, lode_error *error)
             const lode_metric_statistic *statistic = &about->metrics[m].statistics[i];
             sink->value_of[statistic->id] = lode_statistic_value_id(&about->metrics[m], statistic);
         }
-    return base->options.joint ? open_joint_files(sink, error) : LODE_OK;
+    LODE_TRY(base->options.joint ? open_joint_files(sink, error) : LODE_OK);
+    return sink_is_first(base) ? lode_hpct_take_contexts(sink, error) : LODE_OK;
 }
 
 static lode_status summary(struct lode_sink *base, const lode_block *block, lode_error *error)
@@ -484,15 +485,13 @@ static lode_status end_files(struct hpct_sink *sink, const uint32_t *order,
                              const struct wire_Profile *summary, const struct wire_Section *cct,
                              lode_error *error)
 {
-    struct wire_Section meta[META_SECTIONS];
     LODE_TRY(end_profiles(sink, order, summary, error));
     LODE_TRY(end_file(sink, HPCT_CCT, cct, error));
     if (sink->base.options.traces)
         LODE_TRY(end_traces(sink, order, error));
     LODE_TRY(lode_hpct_put_companions(sink, error));
-    LODE_TRY(lode_hpct_put_meta(sink, meta, error));
     /* Last of all: without the header of meta.db nothing opens. */
-    return end_file(sink, HPCT_META, meta, error);
+    return end_file(sink, HPCT_META, sink->meta, error);
 }
 
 /* ---- the end ---- */
@@ -584,6 +583,7 @@ const struct lode_sink_ops lode_hpct_sink = {
     .size = sizeof(struct hpct_sink),
     .replaces = &lode_replace_database,
     .limits = {WRITTEN_MAX_KINDS, WRITTEN_MAX_METRICS, WRITTEN_MAX_METRIC_IDS, WRITTEN_MAX_ENTRIES},
+    .takes_contexts = true,
     .create = create,
     .seal = seal,
     .summary = summary,

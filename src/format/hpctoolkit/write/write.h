@@ -61,17 +61,20 @@ struct hpct_sink {
     uint32_t value_ids, id_count; /* as in the description */
     uint16_t *value_of;           /* by id of a statistic: the id of its values */
     _Atomic uint64_t *values_of;  /* by context id: values in profiles */
+    uint32_t *enclosing_loop;     /* by context id; NULL: there are no loops */
+    uint8_t *is_loop;             /* likewise */
     struct written_loops *loops;  /* sums of scope lex_aware at loops; NULL: like other values */
     struct lode_array profiles;   /* of struct written_profile */
     struct placed_profile *placed;
     uint64_t trace_min, trace_max;
     struct written_traffic traffic;
+    struct wire_Section meta[META_SECTIONS]; /* of meta.db, which is complete but for its header */
 };
 
 extern const struct lode_sink_ops lode_hpct_sink;
 
-/* Writes meta.db without its header. */
-lode_status lode_hpct_put_meta(struct hpct_sink *sink, struct wire_Section *sections, lode_error *error);
+/* Writes meta.db without its header, and finds loops: nothing else needs the contexts. */
+lode_status lode_hpct_take_contexts(struct hpct_sink *sink, lode_error *error);
 /* The blocks in profile.db that this rank wrote: of profiles `first`, `first` + 1 and so on. */
 struct written_share {
     uint32_t first, count;
@@ -101,7 +104,9 @@ lode_status lode_hpct_copy_source_file(struct lode_output *output, const struct 
                                        const char *path, const char *source, lode_error *error);
 /* Copies the origin's metrics/default.yaml, if any; metrics must be described as in the origin. */
 lode_status lode_hpct_take_taxonomy(struct hpct_sink *sink, lode_error *error);
-/* From now on, sums scope lex_aware at loops from scope function (loops.h). Needs the contexts. */
+/* Finds loops, and what encloses them. */
+lode_status lode_hpct_find_loops(struct hpct_sink *sink, lode_error *error);
+/* From now on, sums scope lex_aware at loops from scope function (loops.h). Collective. */
 lode_status lode_hpct_sum_loops(struct hpct_sink *sink, lode_error *error);
 void lode_hpct_free_loops(struct hpct_sink *sink);
 /* The source's statistics at loops. They are written if only rounding makes a difference. */
