@@ -187,7 +187,7 @@ if cli.corpora.is_own():
     RECORDINGS = tuple(name for name in RECORDINGS if name not in ("sdt", "n_watchvar"))
 STORES = ("first", "master", "real-agent") if cli.corpora.is_own() else ("first", "master", "master-fmi", "real-agent")
 REFUSED = re.compile(r"no traces|no function matches|no profile has an id of kind|no called function|no context name|no function name|there is no context|--from must be|no recorded|"
-                     r"no metric|known source file|has no metrics|no execution scope|has no row on this path")
+                     r"no metric|known source file|has no metrics|no execution scope|has no row on this path|has no services")
 
 
 def check_outputs(program, judge, name, store, calls, cwd):

@@ -221,6 +221,9 @@ lode_status lode_service_map_compute(lode_service_map **out, const lode_recordin
     struct run run = {.recording = recording};
     *out = NULL;
     LODE_TRY(lode_options_take(&settings, options, error));
+    if (!recording->has_requests || recording->module_count == 0)
+        return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET,
+                         "the recording has no services; spans of OpenTelemetry, Jaeger and Zipkin do");
     lode_service_map *map = calloc(1, sizeof *map);
     LODE_TRY_ALLOC(map, error);
     lode_interner_init(&run.pairs, sizeof(struct pair));

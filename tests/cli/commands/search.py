@@ -205,6 +205,12 @@ def unknown_keys_are_errors_that_list_the_known_ones(program):
     program.equal(program.json("search", "--by", "part", "--text", "nothing at all", STORE, cwd=program.stores())["rows"], [], "no requests, no groups")
 
 
+def a_map_needs_services(program):
+    for store, folder in ((STORE, program.stores()), ("mt/uftrace.data", program.recordings())):
+        for more in ([], ["--json"], ["--svg", "map.svg"]):
+            program.says(program.run("search", "--map", *more, store, cwd=folder), 2, f"{store}: the recording has no services; .*", f"search --map {' '.join(more)} {store}")
+
+
 def texts(program):
     listed = traces(program)
 
@@ -287,5 +293,5 @@ def lines_fit(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, rows_say_what_the_original_says, durations, windows, errors_and_methods, attributes_of_any_call, groups_by_attribute, unknown_keys_are_errors_that_list_the_known_ones, texts, orders,
+    sys.exit(cli.main(__doc__, rows_say_what_the_original_says, durations, windows, errors_and_methods, attributes_of_any_call, groups_by_attribute, unknown_keys_are_errors_that_list_the_known_ones, a_map_needs_services, texts, orders,
                       csv_has_the_same_rows, threads_change_nothing, ids_choose_traces, wrong_ids_are_refused, lines_fit))
