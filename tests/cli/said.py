@@ -9,8 +9,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-import cli
-import findings
+sys.path.append(str(Path(__file__).resolve().parents[1] / "perf"))
+
+import cli  # noqa: E402
+import findings  # noqa: E402
+import write  # noqa: E402
 
 SQL = "select count(*) from metric"
 # On any database; {} is the store.
@@ -20,6 +23,12 @@ WRITERS = (["convert", "{}", "-o", "new"], ["slice", "{}", "-o", "new"], ["merge
            ["export", "{}", "-o", "new.pb.gz"], ["export", "{}", "-o", "new.sqlite"], ["export", "{}", "--format", "csv", "-o", "new"])
 FOLDED = {"bad-line": "a;b 3\nnothing\na;c 4\n", "no-number": "a;b x\na 1\n", "negative": "a -1\nb 10\nc 3\n",
           "nul": "a\0;b 3\nw 13835058055282163712\nw 2\n"}
+# Of requests. Spans have services, too.
+REQUESTS = (["info", "{}"], ["top", "{}"], ["tree", "{}"], ["profiles", "{}"], ["diagnose", "{}"], ["sql", "{}", "select count(*) from call"], ["replay", "{}"], ["trace", "{}"],
+            ["flame", "{}", "--json"], ["search", "{}"], ["search", "{}", "--over", "1s"], ["search", "{}", "--critical-path"], ["search", "{}", "--calls", "--by", "name"],
+            ["search", "{}", "--by", "http.route"], ["search", "{}", "--density"], ["compare", "{}", "{}"])
+SPANS = (*REQUESTS, ["search", "{}", "--map"])
+WITH_JSON = ("info", "top", "tree", "profiles", "diagnose", "trace", "flame", "search", "replay")
 
 
 @contextlib.contextmanager
@@ -63,7 +72,7 @@ def says_it(program, folder, words, store, count):
 
 
 def remove(folder):
-    for name in ("new", "new.pb.gz", "new.sqlite"):
+    for name in ("new", "new.pb.gz", "new.sqlite", "new.folded", "new.html"):
         path = folder / name
         for inner in path.glob("*") if path.is_dir() else ():
             inner.unlink() if inner.is_file() else [deeper.unlink() for deeper in inner.glob("*")] and inner.rmdir()
@@ -157,5 +166,68 @@ def recordings(program):
                               f"lode {command[0]} of a recording says what is wrong", [result.err, count])
 
 
+def found_by_check(program, store, folder):
+    result = cli.parse_json(program.run("check", "--level", "full", "--json", store, cwd=folder).out)["result"]
+    return result["errors"] + result["warnings"]
+
+
+def every_command_says_it(program, folder, store, commands):
+    """In a line, and in JSON."""
+    count, silent = found_by_check(program, store, folder), []
+    for words in commands:
+        words = [word.replace("{}", store) for word in words]
+        result = program.run(*words, cwd=folder)
+        if result.status != 0 or len(list(findings.LINE.finditer(result.err))) != 1:
+            silent.append((words, result.status, result.err))
+        if words[0] in WITH_JSON and sum(row["count"] for row in program.json(*(word for word in words if word != "--json"), cwd=folder)["findings"]) == 0:
+            silent.append((words, "JSON has no findings"))
+        remove(folder)
+    program.check(count > 0 and not silent, f"every command says what is wrong with {store} ({len(commands)} commands)", [count, *silent])
+
+
+def reports(program, folder, has_gate=False):
+    """Nothing if the program was built with a page of another version."""
+    if "of another version" in program.run("report", "nothing", "-o", "new.html", cwd=folder).err:
+        return ()
+    return (["report", "{}", "-o", "new.html"], *([["gate", "{}", "{}", "--report", "new.html"]] if has_gate else []))
+
+
+def spans(program):
+    data = Path(__file__).resolve().parents[1] / "data"
+    writers = (["slice", "{}", "-o", "new"], ["export", "{}", "--format", "folded", "-o", "new.folded"], ["export", "{}", "-o", "new.sqlite"])
+    with made(program) as folder:
+        for name in ("otlp/small/traces.json", "otlp/small/traces.pb", "jaeger/traces.json", "zipkin/small.jsonl"):
+            text = (data / name).read_bytes()
+            store = name.replace("/", "-")
+            (folder / store).write_bytes(text[:len(text) * 2 // 3])
+            every_command_says_it(program, folder, store, (*SPANS, *writers, *reports(program, folder)))
+
+
+def perf(program):
+    """A recording whose end is missing."""
+    event = write.Event()
+    recording = write.Recording(event)
+    recording.comm(45, 45, "busy")
+    for time in range(1000, 9000, 1000):
+        recording.sample(event, 0x401000 + time, 45, 45, time)
+    writers = (["convert", "{}", "-o", "new"], ["build", "{}", "-o", "new"], ["slice", "{}", "-o", "new"], ["merge", "{}", "-o", "new"],
+               ["export", "{}", "-o", "new.pb.gz"], ["export", "{}", "--format", "csv", "-o", "new"])
+    with made(program) as folder:
+        (folder / "perf.data").write_bytes(recording.file()[:-20])
+        every_command_says_it(program, folder, "perf.data", (*(words for words in QUESTIONS if words[0] not in ("efficiency", "dump", "search", "source")), ["trace", "{}"], ["compare", "{}", "{}"], *writers, *reports(program, folder)))
+
+
+def newer_commands(program):
+    """Reports, runs and gates of a database and of requests."""
+    with database(program) as folder:
+        spoil(folder, lambda data: first_block(data)[0] + 2, "<d", 12345.5)
+        every_command_says_it(program, folder, "db", (["trace", "{}"], ["runs", "--catalogue", "new.sqlite", "add", "{}"],
+                                                      ["top", "{}", "-m", "all"], ["tree", "{}", "-m", "all"], ["gate", "{}", "{}"], *reports(program, folder, True)))
+    with made(program, "recording", "--format", "zorka", "--records", "400", "--functions", "20") as folder:
+        path = next((folder / "db").glob("*/traces.dat"))
+        os.truncate(path, path.stat().st_size - 5)
+        every_command_says_it(program, folder, "db", (*(words for words in REQUESTS if "--by" not in words), *reports(program, folder)))
+
+
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, a_value_that_is_merely_wrong, a_wrong_cost_of_a_large_store, a_block_that_cannot_be_read, imports, recordings))
+    sys.exit(cli.main(__doc__, a_value_that_is_merely_wrong, a_wrong_cost_of_a_large_store, a_block_that_cannot_be_read, imports, recordings, spans, perf, newer_commands))

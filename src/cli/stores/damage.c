@@ -24,12 +24,14 @@ typedef struct store {
     int is_checked, is_large, is_database;
 } store;
 
-static _Thread_local struct {
+struct damage_list {
     store *items;
     size_t count, capacity;
     char *target; /* what was written from them; NULL: nothing */
     int is_written;
-} stores;
+};
+
+static _Thread_local damage_list stores;
 
 void damage_begin(void)
 {
@@ -40,6 +42,21 @@ void damage_begin(void)
     free(stores.items);
     free(stores.target);
     memset(&stores, 0, sizeof stores);
+}
+
+damage_list *damage_suspend(void)
+{
+    damage_list *list = alloc_array(1, sizeof *list);
+    *list = stores;
+    memset(&stores, 0, sizeof stores);
+    return list;
+}
+
+void damage_resume(damage_list *list)
+{
+    damage_begin();
+    stores = *list;
+    free(list);
 }
 
 static store *store_of(const char *path)

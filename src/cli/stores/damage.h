@@ -30,6 +30,10 @@ typedef struct damage_request {
 
 /* Before and after a command: nothing is known. */
 void damage_begin(void);
+/* A command that runs others has no list meanwhile, and its own one again afterwards. */
+typedef struct damage_list damage_list;
+damage_list *damage_suspend(void);
+void damage_resume(damage_list *list);
 
 /* Checks a store, once for each command, and adds what was found. Limits are lower for many. */
 void damage_check(const damage_request *request);

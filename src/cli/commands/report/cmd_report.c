@@ -4,6 +4,7 @@
 #include "commands/report/report.h"
 #include "output/place.h"
 #include "output/report.h"
+#include "stores/damage.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -84,6 +85,8 @@ static int run_report(const invocation *call)
                                                             .kinds = call->kinds,
                                                             .kinds_path = call->kinds_path});
     free(notes);
+    if (status == EXIT_DONE)
+        damage_copied(call->shared->output);
     return status;
 }
 

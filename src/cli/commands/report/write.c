@@ -3,6 +3,7 @@
 
 #include "alloc.h"
 #include "output/report.h"
+#include "stores/damage.h"
 #include "view/api.h"
 #include "view/pack.h"
 #include "view/page.h"
@@ -234,6 +235,24 @@ static int open_stores(report_file *file)
     return status == EXIT_DONE ? view_open_now(&file->server) : status;
 }
 
+/* Each command that answers a question has a list of findings of its own. */
+static void ask_all(report_file *file)
+{
+    damage_list *own = damage_suspend();
+    for (size_t i = 0; i < file->list.count; i++)
+        ask(file, &file->list.items[i]);
+    damage_resume(own);
+}
+
+static void add_findings(const view_server *server)
+{
+    for (size_t i = 0; i < server->store_count; i++) {
+        const host_store *open = &server->stores[i].open;
+        damage_add(server->stores[i].path, &open->opening);
+        damage_add(server->stores[i].path, &open->checking);
+    }
+}
+
 int report_write(out *o, const report_settings *settings)
 {
     static report_file file;
@@ -245,11 +264,11 @@ int report_write(out *o, const report_settings *settings)
         file.style = unpack("/style.css", &file.style_hash);
         report_list_questions(&file.list, &file.server);
         write_session(&file);
-        for (size_t i = 0; i < file.list.count; i++)
-            ask(&file, &file.list.items[i]);
+        ask_all(&file);
         bound_size(&file);
         write_about(&file);
         put_file(o, &file);
+        add_findings(&file.server);
     }
     report_list_free(&file.list);
     free(file.about);
