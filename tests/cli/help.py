@@ -94,5 +94,11 @@ def the_test_itself(program):
     program.equal(printed, {"-n, --limit N": True, "--a b|c": False, "--man": True}, "options as they are printed")
 
 
+def every_kind_of_store_is_named(program):
+    text = program.run("help").out
+    tools = ("HPCToolkit", "pprof", "folded stacks", "perf record", "uftrace", "Zorka", "OpenTelemetry", "Jaeger", "Zipkin", "hpcrun")
+    program.equal([name for name in tools if name not in text], [], "lode help names all kinds of stores")
+
+
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, the_test_itself, every_option_has_help, every_option_is_in_its_manual_page, items_stand_on_lines_of_their_own))
+    sys.exit(cli.main(__doc__, the_test_itself, every_kind_of_store_is_named, every_option_has_help, every_option_is_in_its_manual_page, items_stand_on_lines_of_their_own))

@@ -66,5 +66,13 @@ def a_large_tree_is_not_counted_to_its_end(program):
         program.check("showing 1 of more than 100,001 rows (--limit 0 shows all)" in text, "the text says 'more than'", [text])
 
 
+def a_filter_that_leaves_nothing_is_named(program):
+    for name in cli.DATABASES[:2]:
+        for word in ("--include", "--exclude"):
+            pattern = "no such function" if word == "--include" else "*"
+            found = program.run("tree", word, pattern, name).out.splitlines()[-1]
+            program.equal(found, "No row that --include and --exclude leave has a cost of at least 1% of the total.", f"{name}: {word}")
+
+
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, what_is_omitted_is_counted, a_large_tree_is_not_counted_to_its_end))
+    sys.exit(cli.main(__doc__, what_is_omitted_is_counted, a_large_tree_is_not_counted_to_its_end, a_filter_that_leaves_nothing_is_named))

@@ -246,8 +246,10 @@ static void say_what_is_left_out(out *o, const lode_view *view, const tree_optio
     char rows[NUMBER_SIZE], total[NUMBER_SIZE];
     format_count(rows, lode_view_count(view));
     format_count(total, lode_view_total(view));
+    int is_filtered = options->shared.include.count || options->shared.exclude.count;
     if (lode_view_count(view) == 0)
-        out_say(o, "No row has a cost of at least %g%% of the total.", options->min_fraction * 100);
+        out_say(o, "No row%s has a cost of at least %g%% of the total.",
+                is_filtered ? " that --include and --exclude leave" : "", options->min_fraction * 100);
     else if (lode_view_is_cut(view))
         out_say(o, "showing %s of %s%s rows (--limit 0 shows all)", rows,
                 lode_view_has_more(view) ? "more than " : "", total);
