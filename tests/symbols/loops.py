@@ -349,6 +349,16 @@ def check_names(tap, lode, folder):
     tap.check("gr\u00f6\u00dfe" in names, "a structure file has names beyond ASCII", [names])
 
 
+def check_damaged(tap, lode, folder, binary):
+    """A file without its end has no functions, which is said."""
+    cut = folder / "cut.so"
+    cut.write_bytes(binary.read_bytes()[:4096])
+    done = run(lode, "structure", "--json", "--limit", "1", cut, binary)
+    found = json.loads(done.stdout)["findings"] if done.returncode == 0 else []
+    tap.check([finding["rule"] for finding in found] == ["binary-unread"] and done.stderr.count(b"no function was found") == 1, "a binary without functions is said",
+              [done.returncode, done.stderr, found])
+
+
 def check_written(tap, lode, folder, binary):
     """The structure file of a binary gives the database that the binary gives, and hpcprof's model agrees."""
     target = folder / "written.hpcstruct"
@@ -392,7 +402,9 @@ def main():
     tap = Tap()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        check_written(tap, options.lode, folder, check_compilers(tap, options.helper, folder))
+        binary = check_compilers(tap, options.helper, folder)
+        check_damaged(tap, options.lode, folder, binary)
+        check_written(tap, options.lode, folder, binary)
         check_names(tap, options.lode, folder)
         check_cold(tap, options.helper, folder)
         check_oracles(tap, options.helper, folder)

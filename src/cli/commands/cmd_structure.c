@@ -3,6 +3,7 @@
 #include "output/out.h"
 #include "output/report.h"
 #include "stores/measured.h"
+#include "stores/tally.h"
 
 #include <lode/private/structure.h>
 #include <stdint.h>
@@ -18,6 +19,7 @@ typedef struct structure_options {
 typedef struct structure_job {
     out *out;
     uint64_t listed, limit; /* loops; 0: no limit */
+    tally findings;
 } structure_job;
 
 static const out_column loop_columns[] = {
@@ -43,12 +45,24 @@ static int on_loop(void *user, const lode_structure_loop *loop)
 
 static int on_finding(void *user, const lode_finding *finding)
 {
-    (void)user;
+    structure_job *job = user;
+    tally_add(&job->findings, finding);
     report("%s: %s", finding->file, finding->text);
     return 0;
 }
 
-static void write_result(const structure_job *job, const structure_options *options,
+/* A line was said of each already. */
+static void write_findings(structure_job *job)
+{
+    if (out_format_of(job->out) != OUT_JSON)
+        return;
+    out_break(job->out);
+    out_array(job->out, "findings");
+    tally_write(job->out, &job->findings, NULL);
+    out_array_end(job->out);
+}
+
+static void write_result(structure_job *job, const structure_options *options,
                          const lode_structure_result *result)
 {
     char functions[COUNTED_SIZE], loops[COUNTED_SIZE];
@@ -58,6 +72,7 @@ static void write_result(const structure_job *job, const structure_options *opti
     out_break(job->out);
     OUT_OBJECT(job->out, "result", "functions", result->functions, "inlined", result->inlined, "loops",
                result->loops, "statements", result->statements, "file", options->target);
+    write_findings(job);
     if (options->target)
         out_say(job->out, "%s: %s, %s", options->target, functions, loops);
     else
@@ -91,6 +106,7 @@ static int run_structure(const invocation *call)
     if (status == LODE_OK)
         write_result(&job, options, &result);
     out_end(call->out);
+    tally_free(&job.findings);
     if (status == LODE_ERR_ARGUMENT && options->target && !options->force)
         return report("%s: already exists; use --force to replace it", options->target);
     return status == LODE_OK ? EXIT_DONE : report_error(error.file, &error);

@@ -51,12 +51,18 @@ static lode_status tell_loop(const struct making *self, const struct hpcstruct_m
 static lode_status use_reply(const struct making *self, struct binary_reply *reply, const char *path)
 {
     struct hpcstruct_module *module = &reply->module;
+    uint64_t functions = self->result->functions;
     module->path = path;
     self->result->lacks_lines |= !reply->has_debug;
     for (uint32_t i = 0; i < module->scopes.count && self->options->on_loop; i++)
         if (scope_at(module, i)->kind == HPCSTRUCT_LOOP)
             LODE_TRY(tell_loop(self, module, i));
-    return lode_hpcstruct_write(self->writer, module, self->result, self->error);
+    LODE_TRY(lode_hpcstruct_write(self->writer, module, self->result, self->error));
+    if (self->result->functions > functions)
+        return LODE_OK;
+    return lode_report_add(
+        self->asking.report, HPCRUN_RULE_BINARY_UNREAD, path, LODE_NO_OFFSET,
+        "no function was found: the file has neither symbols nor .eh_frame, or is damaged");
 }
 
 static lode_status make_one(const struct making *self, const char *binary)
