@@ -16,14 +16,14 @@ typedef struct lode_recording_options {
     lode_finding_fn on_finding; /* findings while opening; may be NULL */
     void *user;
     /*
-     * For recordings that are read completely when they are opened (Zorka, spans): progress in bytes, and
-     * the number of worker threads, 0: one per processor.
+     * For recordings that are read completely when they are opened (Zorka, spans): progress in
+     * bytes, and the number of worker threads, 0: one per processor.
      */
     lode_progress_fn on_progress;
     unsigned threads, reserved;
     /*
-     * For spans: the memory budget in bytes, beyond which they are in temporary files in TMPDIR; 0: a
-     * quarter of what the process may use.
+     * For spans: the memory budget in bytes, beyond which they are in temporary files in TMPDIR;
+     * 0: a quarter of what the process may use.
      */
     uint64_t memory;
 } lode_recording_options;

@@ -175,7 +175,10 @@ static lode_status check_profiles(const struct work *self, lode_error *error)
     return LODE_OK;
 }
 
-/* What the sink has taken: a hostile store of few bytes may have many, and values need memory, too. */
+/*
+ * What the sink has taken: a hostile store of few bytes may have many, and values need memory,
+ * too.
+ */
 static void forget_contexts(struct work *self)
 {
     if (self->sink->ops->takes_contexts && self->about.sealed)

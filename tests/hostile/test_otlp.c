@@ -268,22 +268,26 @@ static void deep_traces_do_no_harm(void **state)
 
 /* ---- order of fields ---- */
 
-/* Fields of protobuf may come in any order: a scope after its spans, and a resource after scopes. */
+/*
+ * Fields of protobuf may come in any order: a scope after its spans, and a resource after scopes.
+ */
 static void what_comes_after_spans_is_theirs(void **state)
 {
-    static const unsigned char message[] = {0x0a, 80, /* resource spans */
-                                            0x12, 57, /* scope spans */
-                                            0x12, 48, /* a span */
-                                            0x0a, 16,  1,    2,   3,    4,   5,   6,    7,   8,    9,
-                                            10,   11,  12,   13,  14,   15,  16, /* its trace */
-                                            0x12, 8,   0,    0,   0,    0,   0,   0,    0,   1, /* its id */
-                                            0x39, 1,   0,    0,   0,    0,   0,   0,    1,   0x41, 2,
-                                            0,    0,   0,    0,   0,    0,   1,   /* begin, end */
-                                            0x1a, 0,                              /* no state */
-                                            0x0a, 5,   0x0a, 3,   'l',  'i', 'b', /* a scope */
-                                            0x0a, 19,  0x0a, 17,  0x0a, 12,  's', 'e',  'r', 'v',  'i',
-                                            'c',  'e', '.',  'n', 'a',  'm', 'e', 0x12, 1,   0};
-    lode_memory_file file = {"traces.pb", message, sizeof message};
+    /*
+     * Resource spans, scope spans, a span with trace, id, begin, end and no state; the scope, the
+     * resource.
+     */
+    static const unsigned char message[] = "\x0a\x50\x12\x39\x12\x30"
+                                           "\x0a\x10\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20"
+                                           "\x12\x08\0\0\0\0\0\0\0\1"
+                                           "\x39\1\0\0\0\0\0\0\1\x41\2\0\0\0\0\0\0\1"
+                                           "\x1a\0"
+                                           "\x0a\x05\x0a\x03lib"
+                                           "\x0a\x13\x0a\x11\x0a\x0cservice.name\x12\1\0";
+    enum {
+        LENGTH = sizeof message - 1
+    };
+    lode_memory_file file = {"traces.pb", message, LENGTH};
     lode_recording *recording;
     lode_cursor *cursor;
     const lode_event *events;

@@ -291,7 +291,10 @@ typedef struct lode_service {
 
 typedef struct lode_service_map lode_service_map;
 
-/* Of the requests that options find; `options` may be NULL. LODE_ABSENT: no services. MT: any thread. */
+/*
+ * Of the requests that options find; `options` may be NULL. LODE_ABSENT: no services. MT: any
+ * thread.
+ */
 LODE_API LODE_CHECKED lode_status lode_service_map_compute(lode_service_map **out,
                                                            const lode_recording *recording,
                                                            const lode_search_options *options,

@@ -31,7 +31,10 @@ void lode_block_builder_clear(struct lode_block_builder *self)
 
 /* ---- values as they come ---- */
 
-/* Groups are written as in blocks: mostly, values come sorted, and the groups are those of the block. */
+/*
+ * Groups are written as in blocks: mostly, values come sorted, and the groups are those of the
+ * block.
+ */
 static size_t group_count(const struct lode_block_builder *self)
 {
     return self->groups.size / BLOCK_GROUP_SIZE;

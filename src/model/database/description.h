@@ -107,7 +107,10 @@ enum {
     LODE_LEXICAL_UNLISTED = UINT16_MAX /* kind of the frame of a context that is not listed */
 };
 
-/* A context as it was added, then sorted. There may be many: they are held once, and sorted in place. */
+/*
+ * A context as it was added, then sorted. There may be many: they are held once, and sorted in
+ * place.
+ */
 union lode_description_record {
     struct {
         struct lode_tree_node node; /* its `frame` is its own number */

@@ -16,8 +16,8 @@ static struct lode_range find(struct lode_range message, uint64_t number)
 }
 
 /*
- * A scope comes before its spans, as a rule: one pass is enough. If one comes after them, it is that
- * of those before, too.
+ * A scope comes before its spans, as a rule: one pass is enough. If one comes after them, it is
+ * that of those before, too.
  */
 static bool read_scope(struct otlp_batch *batch, struct lode_range message, struct lode_range resource)
 {

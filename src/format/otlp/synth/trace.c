@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a synthetic trace has: a tree of calls of several services, and when each begins and ends. */
+/*
+ * What a synthetic trace has: a tree of calls of several services, and when each begins and ends.
+ */
 #include "format/otlp/span.h"
 #include "format/otlp/synth/synth.h"
 #include "model/recording/synth_program.h"
