@@ -20,7 +20,7 @@ typedef struct lode_recording_options {
      * bytes, and the number of worker threads, 0: one per processor.
      */
     lode_progress_fn on_progress;
-    unsigned threads, reserved;
+    unsigned threads;
     /*
      * For spans: the memory budget in bytes, beyond which they are in temporary files in TMPDIR;
      * 0: a quarter of what the process may use.
@@ -29,7 +29,7 @@ typedef struct lode_recording_options {
 } lode_recording_options;
 #define LODE_RECORDING_OPTIONS_INIT                                                                          \
     {                                                                                                        \
-        sizeof(lode_recording_options), 0, NULL, NULL, NULL, 0, 0, 0                                         \
+        sizeof(lode_recording_options), 0, NULL, NULL, NULL, 0, 0                                            \
     }
 
 /*
