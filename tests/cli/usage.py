@@ -60,7 +60,7 @@ WRONG_USAGE = {
     "convert --layout page --format uftrace x -o y": r"--layout needs --format zorka \(see 'lode help convert'\)",
     "synth recording --layout zico -o x": r"--layout needs --format zorka \(see 'lode help synth'\)",
     "synth recording --format otlp --layout zico -o x": r"--layout needs --format zorka \(see 'lode help synth'\)",
-    "synth recording --calls-per-request 9 -o x": r"--calls-per-request needs --format zorka or otlp \(see 'lode help synth'\)",
+    "synth recording --calls-per-request 9 -o x": r"--calls-per-request cannot be used with --format uftrace \(see 'lode help synth'\)",
     "synth recording --format otlp-json --tasks 1001 -o x": r"x: 1 to 1000 services can be made",
     "synth recording --format otlp --arguments -o x": r"--arguments cannot be used with --format otlp \(see 'lode help synth'\)",
     "synth recording --format zorka --arguments -o x": r"--arguments cannot be used with --format zorka \(see 'lode help synth'\)",

@@ -117,11 +117,12 @@ static int run_synth(const invocation *call)
     int is_known = find_format(options, &format);
     if (options->layout != UNSAID && !(is_known && format.layout))
         return report("--layout needs --format %s (see 'lode help synth')", format_with_layouts());
-    if (options->calls_per_request && !(is_known && makes_requests(&format)))
-        return report("--calls-per-request needs --format %s or otlp (see 'lode help synth')",
-                      format_with_layouts());
-    if (is_known && makes_requests(&format) && options->arguments)
-        return report("--arguments cannot be used with --format %s (see 'lode help synth')", format.family);
+    int has_requests = is_known && makes_requests(&format);
+    const char *other = options->calls_per_request && !has_requests ? "--calls-per-request"
+                        : options->arguments && has_requests        ? "--arguments"
+                                                                    : NULL;
+    if (is_known && other)
+        return report("%s cannot be used with --format %s (see 'lode help synth')", other, format.family);
     return is_recording ? make_recording(options) : make_database(options);
 }
 

@@ -228,7 +228,7 @@ static lode_status load(const struct otlp_sorter *sorter, struct sorting *self, 
     for (size_t i = 0; i < chunks->count; i++)
         written += LODE_ARRAY_AT(chunks, struct chunk, i)->spans == NULL;
     self->loaded = written > 0 ? malloc(written * CHUNK_BYTES) : NULL;
-    self->chunks = calloc(chunks->count, sizeof *self->chunks);
+    self->chunks = calloc(chunks->count + 1, sizeof *self->chunks);
     LODE_TRY_ALLOC(self->chunks && (written == 0 || self->loaded), error);
     struct otlp_span *at = self->loaded;
     for (size_t i = 0; i < chunks->count; i++) {
