@@ -22,8 +22,8 @@ typedef struct lode_recording_options {
     lode_progress_fn on_progress;
     unsigned threads;
     /*
-     * For spans: the memory budget in bytes, beyond which they are in temporary files in TMPDIR;
-     * 0: a quarter of what the process may use.
+     * For spans: the memory budget in bytes, beyond which they are in temporary files in TMPDIR; 0:
+     * a quarter of what the process may use.
      */
     uint64_t memory;
 } lode_recording_options;

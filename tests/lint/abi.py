@@ -25,7 +25,7 @@ CHANGES = {
                                     "lode_trace_line_seek(const lode_trace_line *line, uint32_t time)", True),
     "a field in the middle of options": ("cost.h", "unsigned threads; ", "unsigned threads; uint64_t seed; ", True),
     # It has no size by which it could be told from what an older program left there.
-    "a field where options had padding": ("recording.h", "} lode_recording_options;", "unsigned seed; } lode_recording_options;", True),
+    "a field where options had padding": ("recording.h", "unsigned threads;\n", "unsigned threads, seed;\n", True),
     "a fixed struct that grows": ("block.h", "uint64_t opaque[6];", "uint64_t opaque[7];", True),
     "an error that grows": ("status.h", "char text[416];", "char text[512];", True),
     "a value that changes": ("metric.h", "LODE_COMBINE_MIN = 1", "LODE_COMBINE_MIN = 3", True),

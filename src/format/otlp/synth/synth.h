@@ -49,7 +49,7 @@ struct otlp_made_span {
     uint64_t trace[2], id, parent_id; /* parent_id 0: none */
     uint64_t begin, end, random;
     uint64_t tail;                             /* from its end to that of its caller */
-    uint64_t used;                             /* time of its callees */
+    uint64_t used;                             /* by its callees */
     uint32_t parent, depth, operation, target; /* target: the operation that it calls */
     enum otlp_role role;
     bool has_failed;
