@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { answerOf, copied, CORPUS, examples, finish, open, serve, settle, show, skipped, test } from './browser.mjs';
-import { checkTime, HUES, identity, muted, pixels, running, wholeOf } from './checks.mjs';
+import { checkTime, HUES, identity, muted, pixels, rowsOf, running, wholeOf } from './checks.mjs';
 
 const demo = examples();
 const real = join(CORPUS, 'hpctoolkit/final/viewer-issue-233');
@@ -214,6 +214,17 @@ for (const number of [0, 1]) {
     assert.ok(paths > 0);
   });
 }
+
+await test('an interval of a recording has the calls of its functions: number, mean, p95 and largest', async () => {
+  await show(page, server, '?s=1&v=time&1');
+  assert.equal(await page.$('main .grid [data-column=calls]'), null, 'there is no interval yet');
+  await show(page, server, '?s=1&v=time&t=10ms..90ms&1');
+  await page.waitForFunction(() => document.querySelector('main .grid [data-column=p95][data-value]'));
+  const wanted = new Map((await answerOf(`lode top '${demo.thumbs}' --from 10ms --to 90ms --limit 200`)).rows.map((row) => [row.name, [row.calls, row.mean_ns, row.p95_ns, row.max_ns].map(String)]));
+  const found = await rowsOf(page, ['name', 'calls', 'mean', 'p95', 'max']);
+  assert.ok(found.filter((row) => row[1] !== undefined).length > 5);
+  for (const [name, ...values] of found) if (wanted.has(name)) assert.deepEqual(values, wanted.get(name), name);
+});
 
 await test('nothing is in the console', async () => assert.deepEqual(messages, []));
 await browser.close();

@@ -9,10 +9,11 @@ import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
 import { Name, Problem } from '../parts';
 import { isReport } from '../report';
+import { readTop, type TopRow } from '../rows';
 import { selection } from '../selection';
 import { go, type State } from '../state';
 import { cellsOf, crossOf, css, huesOf, identity, isIdle, running, windowOf, type Picture, type Row } from '../timeline';
-import type { View, ViewProps } from '../view';
+import { sharedOptions, type View, type ViewProps } from '../view';
 import { lineOption } from './calls';
 import { Axis, Canvas, heightOf, MAP_HEIGHT, Names, Plot, useGround } from './timeplot';
 
@@ -52,6 +53,12 @@ function wholeQuery(state: State, info: Info): Query {
   return { command: 'trace', store: state.store, options: [['merge', ''], ['probes', ''], ['rows', String(MAP_HEIGHT)], ['columns', String(COLUMNS)], ['limit', '0'], ...options(state, info)] };
 }
 
+/** Calls of functions in an interval that was selected: their number, and how long they take. Records have them, samples do not. */
+function callsQuery(state: State, info: Info): Query | null {
+  if (info.kind !== 'recording' || (state.from === '' && state.to === '')) return null;
+  return { command: 'top', store: state.store, options: [...sharedOptions(state, info, { search: false }), ['limit', '200']] };
+}
+
 interface Frame {
   readonly name: string;
   readonly context: number | null;
@@ -86,13 +93,23 @@ function Stack({ state, info, picture }: { state: State; info: Info; picture: Pi
   );
 }
 
-function sharesColumns(picture: Picture, hues: readonly number[]): Column<Row>[] {
+type Calls = ReadonlyMap<string, TopRow>;
+
+function callsColumns(calls: Calls): Column<Row>[] {
+  const time = (key: 'mean' | 'p95' | 'max', title: string): Column<Row> => ({ key, title, width: '88px', isNumber: true, cell: (row) => amount(calls.get(row.name)?.[key], 'nanoseconds'), value: (row) => calls.get(row.name)?.[key] });
+  const number: Column<Row> = { key: 'calls', title: 'Calls', width: '60px', isNumber: true, cell: (row) => (calls.has(row.name) ? count(calls.get(row.name)?.calls ?? 0) : ''), value: (row) => calls.get(row.name)?.calls };
+  return [number, time('mean', 'Mean'), time('p95', 'p95'), time('max', 'Max')];
+}
+
+/** `calls`: those of the interval; null if there is none, or if the store has no calls. */
+function sharesColumns(picture: Picture, hues: readonly number[], calls: Calls | null): Column<Row>[] {
   const keys = new Map(running(picture).map((row, index) => [row, Math.min(255, FIRST + index)]));
   return [
     { key: 'colour', title: 'Key', width: '36px', cell: (row) => <i class={isIdle(row) ? 'swatch idle' : 'swatch'} style={isIdle(row) ? {} : { background: css(hues[keys.get(row) ?? 255] ?? OTHERS) }} /> },
     { key: 'percent', title: '%', width: '70px', isNumber: true, cell: (row) => percent(row.percent), value: (row) => row.percent, bar: (row) => row.percent ?? 0 },
     { key: 'nanoseconds', title: 'Time', width: '100px', isNumber: true, cell: (row) => amount(row.nanoseconds, 'nanoseconds'), value: (row) => row.nanoseconds },
     { key: 'samples', title: 'Samples', width: '90px', isNumber: true, cell: (row) => count(row.samples), value: (row) => row.samples },
+    ...(calls === null ? [] : callsColumns(calls)),
     { key: 'name', title: 'Function', width: 'minmax(200px, 1fr)', cell: (row) => <Name name={row.name} />, value: (row) => row.name },
   ];
 }
@@ -144,6 +161,10 @@ function Time({ state, info }: ViewProps): JSX.Element {
   const quick = useAnswer<Picture>(isLate ? quickQuery(exact) : null);
   const whole = useAnswer<Picture>(wholeQuery(state, info));
   const ground = useGround();
+  // Its turn comes when the picture is there.
+  const selected = callsQuery(state, info);
+  const called = useAnswer<unknown>(answer.isLoading ? null : selected);
+  const calls = useMemo(() => (selected === null ? null : new Map(called.data === null ? [] : readTop(called.data).rows.map((row) => [row.name, row] as const))), [called.data, selected === null]);
   const isQuick = answer.isLoading && quick.data !== null && !quick.isLoading;
   const picture = isQuick ? quick.data : answer.data;
   const hues = useMemo(() => (picture && whole.data ? huesOf(picture, whole.data) : []), [picture, whole.data]);
@@ -163,7 +184,7 @@ function Time({ state, info }: ViewProps): JSX.Element {
         <Plot state={state} info={info} picture={picture} whole={whole.data} hues={hues} ground={ground} only={only} isStale={answer.isLoading && !isQuick} />
         <div class="below">
           <Grid
-            label="Shares of this time window" columns={sharesColumns(picture, hues)} rows={picture.rows} rowKey={identity} selected={index < 0 ? '' : identity(running(picture)[index] as Row)}
+            label="Shares of this time window" columns={sharesColumns(picture, hues, calls)} rows={picture.rows} rowKey={identity} selected={index < 0 ? '' : identity(running(picture)[index] as Row)}
             onSelect={(row) => go({ name: row.letter === '.' || row.name === state.name ? '' : row.name }, 'replace')} isStale={answer.isLoading}
           />
           <Stack state={state} info={info} picture={picture} />
