@@ -85,6 +85,23 @@ def check_starts(tap, lode, folder):
         tap.check(any(one["id"] == "imbalance" for one in found) == is_said, f"threads that {'do the same' if is_said else 'differ'} {'are' if is_said else 'are not'} unequal", found)
 
 
+def check_launcher(tap, lode, folder):
+    """The process that starts ranks of MPI is none of them."""
+    event = Event(fields=USUAL | CHAIN, name="cpu-clock")
+    recording = Recording(event)
+    for pid, name in ((20, "mpirun"), (21, "solver"), (22, "solver")):
+        recording.comm(pid, pid, name)
+        for i in range(300):
+            recording.sample(event, 0x100, pid, pid, MILLISECOND * (i + 1), MILLISECOND, (MARK_USER, 0x100, 0x200))
+    path = folder / "launched.data"
+    recording.describe()
+    path.write_bytes(recording.file())
+    done = subprocess.run([lode, "diagnose", "--json", path], capture_output=True, text=True, check=False)
+    answer = json.loads(done.stdout)
+    notes = [note["text"] for note in answer["quality"] if note["id"] == "helpers"]
+    tap.check(notes == ["Left out: 1 thread of the launcher."], "a launcher is no rank", [answer["quality"], answer["run"]])
+
+
 def check_waits(tap, lode, folder):
     """The first thread has no samples; where the others wait is told, not who ends it."""
     fields = USUAL | IDENTIFIER | CHAIN
@@ -126,6 +143,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         check_tasks(tap, options.lode, Path(scratch))
         check_starts(tap, options.lode, Path(scratch))
+        check_launcher(tap, options.lode, Path(scratch))
         check_waits(tap, options.lode, Path(scratch))
     return tap.finish()
 

@@ -124,10 +124,11 @@ struct profile_facts {
     size_t thread_count;
     struct rank *ranks;
     size_t rank_count;
-    uint32_t joiners; /* of those left out: they wait for the ends of others */
-    double longest;   /* time of a thread */
-    double span;      /* of trace lines: first to last sample */
-    double covered;   /* mean share of it that a line has */
+    uint32_t joiners;   /* of those left out: they wait for the ends of others */
+    uint32_t launchers; /* of those left out: they start ranks of MPI */
+    double longest;     /* time of a thread */
+    double span;        /* of trace lines: first to last sample */
+    double covered;     /* mean share of it that a line has */
     struct blame blame;
     struct gpu gpu;
     bool is_counted;    /* the time of all calls: there are no samples */

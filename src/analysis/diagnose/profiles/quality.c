@@ -199,15 +199,11 @@ static lode_status look_at_preemption(struct lode_diagnosis *d, lode_error *erro
         error);
 }
 
-static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
+/* All threads that were left out, by reason. */
+static const char *say_helpers(struct lode_diagnosis *d)
 {
-    if (d->run.empty)
-        LODE_TRY(lode_diagnose_add_note(d, "empty", LODE_NOTE_LEFT_OUT, d->run.empty,
-                                        lode_diagnose_say(d, "Left out: %s without %s.",
-                                                          LODE_COUNTED(d->run.empty, "thread", "threads"),
-                                                          lode_metric_name(d->run.metric)),
-                                        error));
-    uint32_t helpers = d->run.helpers - d->profiles->joiners, joiners = d->profiles->joiners;
+    uint32_t joiners = d->profiles->joiners, launchers = d->profiles->launchers;
+    uint32_t helpers = d->run.helpers - joiners - launchers;
     const char *of_libraries =
         helpers ? lode_diagnose_say(d, "Left out: %s of libraries that never ran code of the program.",
                                     LODE_COUNTED(helpers, "thread", "threads"))
@@ -216,10 +212,24 @@ static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
         joiners ? lode_diagnose_say(d, "Left out: %s for others to end.",
                                     LODE_COUNTED(joiners, "thread that only waits", "threads that only wait"))
                 : "";
+    const char *of_launcher = launchers ? lode_diagnose_say(d, "Left out: %s of the launcher.",
+                                                            LODE_COUNTED(launchers, "thread", "threads"))
+                                        : "";
+    return lode_diagnose_say(d, "%s%s%s%s%s", of_libraries, helpers && (joiners || launchers) ? " " : "",
+                             of_others, joiners && launchers ? " " : "", of_launcher);
+}
+
+static lode_status look_at_left_out(struct lode_diagnosis *d, lode_error *error)
+{
+    if (d->run.empty)
+        LODE_TRY(lode_diagnose_add_note(d, "empty", LODE_NOTE_LEFT_OUT, d->run.empty,
+                                        lode_diagnose_say(d, "Left out: %s without %s.",
+                                                          LODE_COUNTED(d->run.empty, "thread", "threads"),
+                                                          lode_metric_name(d->run.metric)),
+                                        error));
     if (d->run.helpers)
-        return lode_diagnose_add_note(
-            d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers,
-            lode_diagnose_say(d, "%s%s%s", of_libraries, helpers && joiners ? " " : "", of_others), error);
+        return lode_diagnose_add_note(d, "helpers", LODE_NOTE_LEFT_OUT, d->run.helpers, say_helpers(d),
+                                      error);
     return LODE_OK;
 }
 

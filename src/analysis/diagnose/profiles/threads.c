@@ -104,6 +104,20 @@ static bool is_helper(const struct thread *thread)
            lode_diagnose_time_of_thread(thread, OPENMP, EVERYWHERE) == 0;
 }
 
+/* Recordings of perf name threads, and have those of mpirun, too, which is no rank. */
+static bool is_launcher(const struct lode_diagnosis *d, const struct thread *thread)
+{
+    static const char *const names[] = {"mpirun",  "mpirun.openmpi", "mpiexec",        "mpiexec.openmpi",
+                                        "orterun", "orted",          "prterun",        "prted",
+                                        "srun",    "mpiexec.hydra",  "hydra_pmi_proxy"};
+    const char **all = d->profiles->db->profile_names;
+    const char *name = all ? all[thread->profile] : NULL;
+    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 /* `time`: by row, of the profile; NULL: only its total is known. */
 static lode_status take_profile(struct lode_diagnosis *d, uint32_t profile, const double *time, double total,
                                 lode_error *error)
@@ -122,7 +136,10 @@ static lode_status take_profile(struct lode_diagnosis *d, uint32_t profile, cons
     }
     if (!(thread->total > 0))
         d->run.empty++;
-    else if (is_helper(thread) || only_joins(thread)) {
+    else if (is_launcher(d, thread)) {
+        d->run.helpers++;
+        facts->launchers++;
+    } else if (is_helper(thread) || only_joins(thread)) {
         d->run.helpers++;
         facts->joiners += only_joins(thread);
     } else
