@@ -43,6 +43,19 @@ def phases(alone, together):
     return [parent, *threads]
 
 
+def processes(first, second):
+    """The first process starts two others, and waits for their results."""
+    parent = Thread()
+    with parent.call("main"):
+        parent.run(10)
+        with parent.call("waitpid"):
+            parent.off(max(first, second) * MS)
+    children = [Thread(200 + i, 200 + i, begin=10) for i in range(2)]
+    for child, time in zip(children, (first, second)):
+        child.work("solve", time * MS)
+    return [parent, *children]
+
+
 def straggler(last):
     """Two threads with 20 items each; the last one of one of them takes longer."""
     def fill(thread, i):
@@ -305,6 +318,7 @@ COSTS = [
     ("preparing", each(200, lambda t: t.work("regcomp", 50), 50), {"preparing"}, set(), {"function": "handle", "gain": 50}),
     ("preparing: once", each(1, lambda t: t.work("regcomp", 10 * MS), 10 * MS), set(), set()),
     ("serial: before a parallel part", phases(20, 20), {"serial"}, set(), {"function": "read_input", "gain": 25}),
+    ("serial: the slower one of two processes that were started", processes(35, 44), set(), set(), {"processors": 2}),
     ("serial: before a parallel part, just below 10 %", phases(10, 41), set(), set()),
     ("straggler", straggler(20), {"straggler"}, set(), {"function": "item", "thread": 101}),
     ("straggler: all items alike", straggler(1), set(), set()),

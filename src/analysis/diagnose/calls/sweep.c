@@ -37,12 +37,13 @@ struct sweep {
     struct call_blame *blame;
     struct change *changes;
     size_t change_count;
-    unsigned char *is_worker; /* by track */
-    unsigned char *is_alive;  /* by track */
-    uint32_t *waits;          /* by track: the wait that it is in + 1; 0: it works */
-    double *shares;           /* by track: `share` of its reason when the wait began */
-    size_t counts[WHY_COUNT]; /* of workers that wait */
-    double share[WHY_COUNT];  /* what each of them lost so far, had it always waited */
+    unsigned char *is_worker;  /* by track */
+    unsigned char *is_alive;   /* by track */
+    unsigned char *is_starter; /* by track */
+    uint32_t *waits;           /* by track: the wait that it is in + 1; 0: it works */
+    double *shares;            /* by track: `share` of its reason when the wait began */
+    size_t counts[WHY_COUNT];  /* of workers that wait */
+    double share[WHY_COUNT];   /* what each of them lost so far, had it always waited */
     size_t working;
     uint64_t working_sum; /* of indices: of one that works alone, its index */
     size_t devices;       /* threads that sleep, or wait for files or the network */
@@ -175,11 +176,6 @@ static bool add_alone(const struct sweep *s, struct lode_array *list, uint64_t f
     return alone != NULL;
 }
 
-static bool is_starter(const struct call_track *track)
-{
-    return track->pid == track->tid;
-}
-
 /* One thread is active, be it in a device, and others wait for it to tell them something. */
 static void add_lockstep(struct sweep *s, double idle, double time)
 {
@@ -229,7 +225,7 @@ static bool pass(struct sweep *s, uint64_t from, uint64_t to)
     if (s->working == 1)
         blame->waited_for[s->working_sum] += cond;
     rest -= barrier + cond;
-    bool is_serial = s->working == 1 && is_starter(&s->d->calls->tracks[s->working_sum]);
+    bool is_serial = s->working == 1 && s->is_starter[s->working_sum];
     *(is_serial ? &blame->serial : &blame->tail) += rest;
     return s->working > 1 || !(rest > 0) || add_alone(s, is_serial ? &s->alone : &s->tails, from, to);
 }
@@ -335,8 +331,34 @@ static void find_workers(struct sweep *s)
     }
 }
 
+/* First threads of processes; a process that was started, and has one thread, started nobody. */
+static lode_status find_starters(struct sweep *s, lode_error *error)
+{
+    const struct call_facts *facts = s->d->calls;
+    struct lode_map threads; /* by process: their number */
+    size_t first = 0;
+    bool done = true, added;
+    lode_map_init(&threads);
+    for (size_t i = 0; i < facts->track_count && done; i++) {
+        uint32_t *number = lode_map_add(&threads, (uint64_t)facts->tracks[i].pid, 0, &added);
+        done = number != NULL;
+        if (done)
+            ++*number;
+        first = facts->tracks[i].begin < facts->tracks[first].begin ? i : first;
+    }
+    for (size_t i = 0; i < facts->track_count && done; i++) {
+        const struct call_track *track = &facts->tracks[i];
+        bool has_others =
+            track->pid == facts->tracks[first].pid || *lode_map_get(&threads, (uint64_t)track->pid) > 1;
+        s->is_starter[i] = track->pid == track->tid && has_others;
+    }
+    lode_map_free(&threads);
+    return done ? LODE_OK : lode_fail_memory(error);
+}
+
 static void close(struct sweep *s)
 {
+    free(s->is_starter);
     free(s->changes);
     free(s->is_worker);
     free(s->is_alive);
@@ -355,13 +377,16 @@ static lode_status sweep(struct sweep *s, lode_error *error)
     size_t count = facts->track_count + 1;
     s->is_worker = calloc(count, sizeof *s->is_worker);
     s->is_alive = calloc(count, sizeof *s->is_alive);
+    s->is_starter = calloc(count, sizeof *s->is_starter);
     s->waits = calloc(count, sizeof *s->waits);
     s->shares = calloc(count, sizeof *s->shares);
     blame->waited_for = calloc(count, sizeof *blame->waited_for);
     blame->lockstep = calloc(count, sizeof *blame->lockstep);
-    LODE_TRY_ALLOC(
-        s->is_worker && s->is_alive && s->waits && s->shares && blame->waited_for && blame->lockstep, error);
+    LODE_TRY_ALLOC(s->is_worker && s->is_alive && s->is_starter && s->waits && s->shares &&
+                       blame->waited_for && blame->lockstep,
+                   error);
     find_workers(s);
+    LODE_TRY(find_starters(s, error));
     LODE_TRY(list_changes(s, error));
     LODE_TRY(find_capacity(s, error));
     blame->whole = blame->capacity * (double)(facts->end - facts->begin);
