@@ -292,7 +292,7 @@ CALL(service_map)
     lode_service_map *map;
     lode_status status = lode_service_map_compute(&map, recording, options, error);
     lode_service_map_free(map);
-    return status;
+    return status == LODE_ABSENT ? LODE_OK : status;
 }
 
 CALL(search)
