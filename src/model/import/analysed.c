@@ -35,7 +35,8 @@ static lode_status read_profile(void *context, uint64_t item, unsigned worker, l
     struct lode_block_builder *builder = &db->builders[profile];
     lode_block block;
     LODE_TRY(self->source->ops->values(self->source, worker, profile, &block, error));
-    const unsigned char *groups = copy(&builder->groups, block.groups, block.group_count * BLOCK_GROUP_SIZE);
+    const unsigned char *groups =
+        copy(&builder->groups, block.groups, (uint64_t)block.group_count * BLOCK_GROUP_SIZE);
     const unsigned char *values = copy(&builder->bytes, block.values, block.value_count * BLOCK_VALUE_SIZE);
     LODE_TRY_ALLOC(groups && values, error);
     db->blocks[profile] = block_of_profile(groups, block.group_count, values, block.value_count);
