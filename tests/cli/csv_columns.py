@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The columns of CSV are those of doc/csv.md. There, DB is a database, REC a recording and STORE a trace store; the test has one
+The columns of CSV are those of doc/csv.md. There, DB is a database, REC a recording, STORE a trace store and SPANS a file of spans; the test has one
 of each kind in mind. A table has the columns in this order, and the fields of the same name in JSON have the same values.
 """
 
@@ -39,7 +39,7 @@ def catalogue(program):
 
 def run(program, words, *more):
     stores = {"DB": program.databases() / "viewer-issue-233", "OTHER": program.databases() / OTHER, "REC": program.recordings() / "n_autoargs" / "uftrace.data",
-              "STORE": program.stores() / "master"}
+              "STORE": program.stores() / "master", "SPANS": cli.ROOT / "tests/data/otlp/small/traces.pb"}
     if "FILE" in words:
         stores["FILE"] = f"{catalogue(program).name}/runs"
     if cli.corpora.is_own():

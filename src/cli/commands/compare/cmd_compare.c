@@ -138,9 +138,10 @@ static int open_sides(compare_job *job)
     if (shared.metrics.count == 0 && options->scaling < 0)
         shared.metrics.items[shared.metrics.count++] = SIDE_RUNNING_OR_TIME;
     int status = side_open_parts(&job->sides, &asked, paths, parts, job->base_runs + job->new_runs);
-    if (status == EXIT_DONE)
+    if (status == EXIT_DONE) {
         side_costs(&job->sides, &job->costs, &job->scales);
-    job->names = side_names(&job->sides, call->shared->names);
+        job->names = side_names(&job->sides, call->shared->names);
+    }
     return status;
 }
 
