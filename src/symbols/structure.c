@@ -239,6 +239,8 @@ uint32_t structure_loop(const struct structure *structure, uint64_t offset)
     if (number == 0)
         return NO_INDEX;
     const struct found_function *function = &structure->functions[number - 1];
+    if (function->block_count == 0)
+        return NO_INDEX;
     const struct found_block *blocks = structure->blocks + function->first_block;
     uint32_t low = 0, high = function->block_count;
     while (low < high) {
