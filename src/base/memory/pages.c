@@ -44,14 +44,15 @@ static void *resize_mapped(void *old, size_t old_size, size_t size)
             munmap((unsigned char *)old + size, old_size - size);
         return old;
     }
-    unsigned char *bytes = map(size);
-    if (bytes == NULL)
+    /*
+     * Moves pages, not bytes. Without MREMAP_FIXED, which would keep the alignment: what libraries
+     * for networks put in place of mremap (UCX, which MPICH uses) loses its last argument.
+     */
+    void *bytes = mremap(old, old_size, size, MREMAP_MAYMOVE);
+    if (bytes == MAP_FAILED)
         return NULL;
-    /* Moves pages, not bytes. */
-    if (mremap(old, old_size, old_size, MREMAP_MAYMOVE | MREMAP_FIXED, bytes) != MAP_FAILED)
-        return bytes;
-    munmap(bytes, size);
-    return NULL;
+    madvise(bytes, size, MADV_HUGEPAGE); /* only a hint: failure is harmless */
+    return bytes;
 }
 
 static void *resize_copied(const struct lode_pages *pages, size_t size)
