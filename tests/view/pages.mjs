@@ -4,13 +4,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { copied, examples, finish, move, open, serve, settle, show, test } from './browser.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const stores = examples();
-const server = await serve(stores.solver, stores.thumbs, stores.shop, stores.solver);
+const spans = join(process.env.LODE_DATA ?? '', 'otlp/small');
+const server = await serve(stores.solver, stores.thumbs, stores.shop, stores.solver, spans);
 /** Views with something selected, which the tabs alone do not show. */
-const DETAILS = ['v=time&x=3@2100000000ns', 's=1&v=time&x=1@30000000ns', 'v=profiles&p=profile%3D3', 'v=profiles&w=function%3Aspmv._omp_fn.0&p=rank%3D5', 's=2&v=requests&i=1', 's=2&v=requests&i=28', 's=2&v=requests&f=errors', 's=2&v=requests&g=map', 'v=compare&b=1', 'v=compare&b=3&g=line', 's=2&v=compare&b=1', 'v=flame&w=up'];
+const DETAILS = ['v=time&x=3@2100000000ns', 's=1&v=time&x=1@30000000ns', 'v=profiles&p=profile%3D3', 'v=profiles&w=function%3Aspmv._omp_fn.0&p=rank%3D5', 's=2&v=requests&i=1', 's=2&v=requests&i=28', 's=2&v=requests&f=errors', 's=4&v=requests&g=map', 'v=compare&b=1', 'v=compare&b=3&g=line', 's=2&v=compare&b=1', 'v=flame&w=up'];
 const { browser, page, messages } = await open(server);
 
 async function axe() {
