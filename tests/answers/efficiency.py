@@ -7,6 +7,7 @@ Groups and phases agree with the whole; parts of efficiencies multiply and add u
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -168,6 +169,19 @@ def runs_are_compared_with_the_first(tap, lode, folder):
     tap.check(said.get("status") == 2 and "cannot be compared" in said["failed"], "runs of different metrics are refused", [said])
 
 
+def parts_add_up(tap, lode, folder):
+    """Also if workers have more useful time than their first thread was in regions, so that a loss is below zero."""
+    path = folder / "parts"
+    db_write.write(path, database([Thread({SOLVE: 2.0, REGION: 1.0}, thread=0, line=(0, 10))] +
+                                  [Thread({WAIT: 2.0, WORKER: 8.0}, thread=t, line=(0, 10)) for t in range(1, 4)]))
+    row = ask(lode, path)["rows"][0]
+    text = subprocess.run([lode, "diagnose", str(path)], capture_output=True, timeout=300, text=True).stdout
+    table = text[text.index("Efficiency"):].split("\n\n")[0].splitlines()[1:]
+    parts = [float(found.group(1)) for line in table if (found := re.search(r"\s(\d+\.\d)\b", line))]
+    tap.check(min(row[key + "_percent"] for key in ("process", "serial", "openmp")) < 100 < max(row[key + "_percent"] for key in ("process", "serial", "openmp"))
+              and len(parts) == 4 and abs(sum(parts) - 100) < 0.25, "the parts of the efficiency add up to 100 %", [parts, row])
+
+
 def threads_do_not_matter(tap, lode, folder):
     path = folder / "many"
     db_write.write(path, database(openmp(4, 3.0, [5.0, 4.0, 3.0, 2.0], [1.0, 2.0, 3.0, 4.0], count=6)))
@@ -204,6 +218,7 @@ def main():
         figures_of_made_databases(tap, options.lode, folder)
         phases_tell_when(tap, options.lode, folder)
         runs_are_compared_with_the_first(tap, options.lode, folder)
+        parts_add_up(tap, options.lode, folder)
         threads_do_not_matter(tap, options.lode, folder)
     figures_of_real_databases(tap, options.lode, corpus, options.names)
     return tap.finish()

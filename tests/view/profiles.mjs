@@ -89,6 +89,8 @@ for (const [number, store, id] of [[shop, demo.shop, 28], [shop + 1, spans, 17]]
 
 await test('the map of services is that of the command, and leads to the requests with such calls', async () => {
   messages.length = 0;
+  await show(page, server, `?s=${shop}&v=requests&1`);
+  assert.equal(await page.getByRole('button', { name: 'services' }).count(), 0, 'a Zorka store has no services');
   await show(page, server, `?s=${shop + 1}&v=requests&1`);
   await page.getByRole('button', { name: 'services' }).click();
   await settle(page);

@@ -73,20 +73,35 @@ export interface Part {
   readonly meaning: string;
 }
 
+interface Loss {
+  readonly name: string;
+  readonly share: number;
+  readonly meaning: string;
+}
+
+/** A loss below zero is none; the others shrink, so that all parts still add up. */
+function settled(losses: readonly Loss[]): Part[] {
+  const all = losses.reduce((sum, { share }) => sum + share, 0);
+  const positive = losses.reduce((sum, { share }) => sum + Math.max(0, share), 0);
+  return losses.map(({ name, share, meaning }) => ({ name, percent: percent(all > 0 && share > 0 ? 100 * share * (all / positive) : 0), meaning }));
+}
+
 /** Parts that add up to the run time. */
 export function partsOf({ efficiency: e, activities }: Diagnosis): Part[] {
   if (e === null) return [];
-  const part = (name: string, share: number, meaning: string): Part => ({ name, percent: percent(100 * Math.max(0, share)), meaning });
-  const useful = part('useful work', e.parallel, `parallel efficiency ${fixed(e.parallel, 2)}`);
+  const loss = (name: string, share: number, meaning: string): Loss => ({ name, share, meaning });
+  const useful = { name: 'useful work', percent: percent(100 * e.parallel), meaning: `parallel efficiency ${fixed(e.parallel, 2)}` };
   if (e.process === null || e.serial === null || e.openmp === null) {
-    return [useful, part('unequal work', e.communication - e.parallel, `load balance ${fixed(e.load_balance, 2)}`), part('waiting', 1 - e.communication, 'communication, locks, off-CPU')];
+    return [useful, ...settled([loss('unequal work', e.communication - e.parallel, `load balance ${fixed(e.load_balance, 2)}`), loss('waiting', 1 - e.communication, 'communication, locks, off-CPU')])];
   }
   const hasMpi = activities.some((row) => row.activity === 'mpi' && row.time > 0);
   return [
     useful,
-    part(hasMpi ? 'MPI and off-CPU' : 'off-CPU', 1 - e.process, `load balance of processes ${fixed(e.rank_balance ?? 0, 2)}`),
-    part('serial parts', 1 - e.serial, 'other threads wait for the first'),
-    part('OpenMP regions', 1 - e.openmp, 'unequal parts, runtime'),
+    ...settled([
+      loss(hasMpi ? 'MPI and off-CPU' : 'off-CPU', 1 - e.process, `load balance of processes ${fixed(e.rank_balance ?? 0, 2)}`),
+      loss('serial parts', 1 - e.serial, 'other threads wait for the first'),
+      loss('OpenMP regions', 1 - e.openmp, 'unequal parts, runtime'),
+    ]),
   ];
 }
 

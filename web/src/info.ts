@@ -26,6 +26,8 @@ export interface Info {
   readonly duration: number;
   readonly begin: string;
   readonly hasRequests: boolean;
+  /** Spans name the services that make requests. */
+  readonly hasServices: boolean;
   readonly findings: number;
   readonly sourceFiles: number;
 }
@@ -46,6 +48,7 @@ interface Raw {
   row_count?: number;
   tasks?: { id: string | null }[];
   findings?: { count?: number }[];
+  facts?: { key: string }[];
 }
 
 /** A service has millions of requests; one of them says that there are some. */
@@ -77,6 +80,7 @@ export function readInfo(answer: unknown): Info {
     duration: isRecording ? span(raw.begin_ns, raw.end_ns) : span(raw.traces?.begin_ns, raw.traces?.end_ns),
     begin: (isRecording ? raw.begin_ns : raw.traces?.begin_ns) ?? '',
     hasRequests: raw.tasks?.some((task) => task.id !== null) ?? false,
+    hasServices: raw.facts?.some((fact) => fact.key === 'services') ?? false,
     findings: (raw.findings ?? []).reduce((sum, finding) => sum + (finding.count ?? 1), 0),
     sourceFiles: raw.copied_source_files ?? 0,
   };

@@ -78,21 +78,6 @@ static bool close_scope(struct lode_path_walk *walk, const struct frame *frame)
     return true;
 }
 
-/* Calls of a track follow each other. */
-static uint32_t track_of(const struct lode_request *request, uint32_t call)
-{
-    const struct lode_request_part *parts = request->parts.items;
-    size_t low = 0, high = request->parts.count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (parts[middle].first <= call)
-            low = middle;
-        else
-            high = middle;
-    }
-    return parts[low].track;
-}
-
 static bool add_step(struct lode_path_walk *walk, const struct frame *frame, uint64_t begin, uint64_t end)
 {
     const struct lode_request_call *call =
@@ -106,7 +91,7 @@ static bool add_step(struct lode_path_walk *walk, const struct frame *frame, uin
                              .end = end,
                              .depth = frame->depth,
                              .has_failed = call && call->has_failed,
-                             .track = call ? track_of(walk->request, frame->call) : UINT32_MAX};
+                             .track = call ? lode_request_track_of(walk->request, frame->call) : UINT32_MAX};
     struct lode_path_tally *tally = &walk->tallies[slot];
     tally->function = step->function;
     tally->steps++;

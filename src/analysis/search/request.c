@@ -42,20 +42,32 @@ lode_status lode_request_begin(struct lode_request *request, const lode_recordin
     return add_part(request, track, error);
 }
 
-/* Tracks come by number. */
-static uint32_t find_call(const struct lode_request *request, uint32_t track, uint64_t before)
+/* The last part whose track and first call are not beyond these. Both rise from part to part. */
+static const struct lode_request_part *last_part(const struct lode_request *request, uint32_t track,
+                                                 uint32_t call)
 {
     const struct lode_request_part *parts = request->parts.items;
     size_t low = 0, high = request->parts.count;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
-        if (parts[middle].track <= track)
+        if (parts[middle].track <= track && parts[middle].first <= call)
             low = middle;
         else
             high = middle;
     }
-    bool is_there = parts[low].track == track && before < lode_request_count(request) - parts[low].first;
-    return is_there ? parts[low].first + (uint32_t)before : LODE_NO_CALL;
+    return &parts[low];
+}
+
+static uint32_t find_call(const struct lode_request *request, uint32_t track, uint64_t before)
+{
+    const struct lode_request_part *part = last_part(request, track, LODE_NO_CALL);
+    bool is_there = part->track == track && before < lode_request_count(request) - part->first;
+    return is_there ? part->first + (uint32_t)before : LODE_NO_CALL;
+}
+
+uint32_t lode_request_track_of(const struct lode_request *request, uint32_t call)
+{
+    return last_part(request, UINT32_MAX, call)->track;
 }
 
 lode_status lode_request_side(struct lode_request *request, uint32_t track, lode_error *error)

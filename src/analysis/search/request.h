@@ -46,6 +46,8 @@ lode_status lode_request_begin(struct lode_request *request, const lode_recordin
 lode_status lode_request_side(struct lode_request *request, uint32_t track, lode_error *error);
 /* One event; after it, lode_request_innermost is the call that it begins, or is in. */
 lode_status lode_request_take(struct lode_request *request, const lode_event *event, lode_error *error);
+/* The track that a call is on. */
+uint32_t lode_request_track_of(const struct lode_request *request, uint32_t call);
 /* Lists callees, when all tracks were read. */
 lode_status lode_request_finish(struct lode_request *request, lode_error *error);
 

@@ -189,10 +189,12 @@ function List({ state, info }: { state: State; info: Info }): JSX.Element {
   return (
     <>
       <div class="toolbar">
-        <div class="segments" role="group" aria-label="What to show">
-          <button type="button" aria-pressed={!hasMap} onClick={() => go({ group: '' })}>requests</button>
-          <button type="button" aria-pressed={hasMap} title="Which service calls which" onClick={() => go({ group: 'map' })}>services</button>
-        </div>
+        {info.hasServices ? (
+          <div class="segments" role="group" aria-label="What to show">
+            <button type="button" aria-pressed={!hasMap} onClick={() => go({ group: '' })}>requests</button>
+            <button type="button" aria-pressed={hasMap} title="Which service calls which" onClick={() => go({ group: 'map' })}>services</button>
+          </div>
+        ) : null}
         <Filters state={state} />
         <span class="space" />
         {data ? <span class="quiet">{data.is_truncated ? `${count(data.rows.length)} of ` : ''}{count(data.row_count)} requests</span> : null}

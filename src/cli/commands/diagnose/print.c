@@ -193,10 +193,24 @@ static size_t list_parts(const lode_efficiency *e, int has_mpi, part parts[PARTS
     return 4;
 }
 
+/* A loss below zero is none; the others shrink, so that all parts still add up. */
+static void settle_losses(part *parts, size_t count)
+{
+    double all = 0, positive = 0;
+    for (size_t i = 1; i < count; i++) {
+        all += parts[i].share;
+        positive += parts[i].share > 0 ? parts[i].share : 0;
+    }
+    for (size_t i = 1; i < count; i++)
+        parts[i].share = all > 0 && parts[i].share > 0 ? parts[i].share * (all / positive) : 0;
+}
+
 static size_t parts_of(const lode_diagnosis *d, part parts[PARTS_MAX])
 {
     const lode_efficiency *e = lode_diagnosis_efficiency(d);
-    return e ? list_parts(e, lode_diagnosis_activity(d, LODE_ACTIVITY_MPI) > 0, parts) : 0;
+    size_t count = e ? list_parts(e, lode_diagnosis_activity(d, LODE_ACTIVITY_MPI) > 0, parts) : 0;
+    settle_losses(parts, count);
+    return count;
 }
 
 static void print_efficiency(out *o, const lode_diagnosis *d)
@@ -208,7 +222,7 @@ static void print_efficiency(out *o, const lode_diagnosis *d)
     out_gap(o);
     out_table(o, OUT_SIDE, "parts", part_columns, 3, UNIT_COUNT);
     for (size_t i = 0; i < count; i++) {
-        OUT_ROW(o, STYLE_PLAIN, parts[i].name, parts[i].share > 0 ? parts[i].share : 0, parts[i].meaning);
+        OUT_ROW(o, STYLE_PLAIN, parts[i].name, parts[i].share, parts[i].meaning);
     }
     out_table_end(o);
 }
@@ -223,7 +237,7 @@ static void say_largest_loss(out *o, const lode_diagnosis *d)
             largest = i;
     if (count)
         out_say(o, "Largest loss: %s, %.1f%% of the time of threads.", parts[largest].name,
-                100 * (parts[largest].share > 0 ? parts[largest].share : 0));
+                100 * parts[largest].share);
 }
 
 /* ---- commands ---- */

@@ -2,7 +2,7 @@
 /*
  * omp-serial, omp-imbalance: threads wait in the OpenMP runtime. What masters do outside of
  * regions, also in MPI, explains at most that time x (threads - 1) of it; trace lines say how much.
- * omp-calls: making tasks takes a part of the time that only small tasks have.
+ * omp-calls: creating tasks takes a part of the time that only small tasks have.
  */
 #include "analysis/diagnose/profiles/facts.h"
 
@@ -265,5 +265,5 @@ const struct lode_diagnose_rule lode_diagnose_profile_rule_omp_imbalance = {
     "omp-imbalance", "OpenMP threads wait more than 10% of their time, mostly for each other", NEEDS,
     run_imbalance};
 const struct lode_diagnose_rule lode_diagnose_profile_rule_omp_calls = {
-    "omp-calls", "to make OpenMP tasks takes more than 5% of the time of threads",
+    "omp-calls", "creating OpenMP tasks takes more than 5% of the time of threads",
     1u << NEED_METRIC | 1u << NEED_SAMPLES | 1u << NEED_ONE_RUN | 1u << NEED_CONSISTENT, run_calls};
