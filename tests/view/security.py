@@ -8,6 +8,7 @@ Who may ask the server of `lode view`, over real sockets: security.py --lode PRO
 import argparse
 import gzip
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -346,6 +347,39 @@ def sums(folder):
     return found
 
 
+def runs(tap, lode, stores, folder):
+    """A catalogue is read, and only the stores of its runs that are as they were are opened."""
+    file, moved = folder / "runs.sqlite", folder / "moved"
+    made = [subprocess.run([lode, "runs", "add", str(store), "--catalogue", str(file)], capture_output=True, timeout=300).returncode for store in stores]
+    if any(made):
+        tap.skip("catalogues of runs", "this program has none")
+        return
+    before = file.read_bytes()
+    with Server(lode, stores[0]) as server:
+        server.wait_until_open()
+        found = [server.ask("/api/1/runs/list").status, server.ask("/api/1/open?run=1", method="POST").status]
+        tap.check(found == [404, 404], "without --catalogue there are no runs", found)
+    with Server(lode, "--catalogue", file) as server:
+        for path, method, expected in (("runs/list", "GET", 200), ("runs/trend", "GET", 200), ("runs/list?limit=1&label=title%3Dx", "GET", 200), ("runs/list", "POST", 405),
+                                       ("runs", "GET", 400), ("runs/add", "GET", 400), ("runs/remove", "GET", 400), ("runs/check", "GET", 400), ("runs/list/1", "GET", 400),
+                                       ("runs/0", "GET", 400), ("runs/list?catalogue=x", "GET", 400), ("runs/list?project=x", "GET", 400), ("runs/trend?svg=x", "GET", 400),
+                                       ("runs/trend?function=--svg%3Dx", "GET", 400), ("runs/list?function=x", "GET", 400), ("open?run=1", "GET", 405), ("open", "POST", 400),
+                                       ("open?run=", "POST", 400), ("open?run=0", "POST", 400), ("open?run=1&run=2", "POST", 400), ("open?run=x", "POST", 400),
+                                       ("open?run=-1", "POST", 400), ("open?run=99999999999999999999", "POST", 400), ("open?run=99", "POST", 422), ("open?path=/", "POST", 400)):
+            answer = server.ask(f"/api/1/{path}", method=method)
+            tap.check(answer.status == expected, f"{method} {path}: {answer.status}", [answer.body[:200]])
+        tap.check(server.ask("/api/1/open?run=1", method="POST", token=False).status == 401, "a run is not opened without a token")
+        tap.check([len(server.ask("/api/1/open?run=1", method="POST").json()["stores"]) for _ in range(3)] == [1, 1, 1], "a store of a run is opened once")
+        stores[1].rename(moved)
+        answers = [server.ask("/api/1/open?run=2", method="POST") for _ in range(40)]
+        moved.rename(stores[1])
+        tap.check({answer.status for answer in answers} == {422}, "a store that is gone is refused", [answers[0].body])
+        tap.check(len(server.ask("/api/1/open?run=2", method="POST").json()["stores"]) == 2, "refusals take no place: it is opened when it is back")
+        tap.check(server.ask("/api/1/runs/list").json()["rows"] == json.loads(subprocess.run([lode, "runs", "list", "--json", "--catalogue", str(file)], capture_output=True,
+                                                                                          timeout=300).stdout)["rows"], "the list is that of lode runs")
+    tap.check(file.read_bytes() == before and not (folder / "x").exists(), "nothing is written to the catalogue")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lode", required=True, type=lambda text: Path(text).resolve())
@@ -369,6 +403,7 @@ def main():
         sockets(tap, lode, stores, folder)
         ends(tap, lode, stores)
         one_is_bad(tap, lode, stores, folder)
+        runs(tap, lode, stores, folder)
         tap.check(sums(folder / "demo") == before, "nothing is written into the stores")
     return tap.finish()
 

@@ -15,6 +15,8 @@ export interface Query {
   /** The second store of `lode compare`. */
   readonly other?: number | undefined;
   readonly options: readonly Option[];
+  /** Of `lode runs`, instead of a store. */
+  readonly action?: 'list' | 'trend' | undefined;
   /** What follows the store: a context, the location of `lode source`, the text of `lode search`. */
   readonly operand?: string | undefined;
 }
@@ -33,6 +35,9 @@ export interface StoreInfo {
 export interface Session {
   readonly version: string;
   readonly stores: readonly StoreInfo[];
+  /** The catalogue of runs that the server was given, and its project. */
+  readonly catalogue?: string | null;
+  readonly project?: string | null;
   /** The file of rules for kinds of functions that the server was given. */
   readonly kinds?: string | null;
   /** Requests that are being computed. */
@@ -60,14 +65,14 @@ export function takeToken(): void {
 }
 
 /** What the server calls the operand of a command. */
-const OPERANDS: Readonly<Record<string, string>> = { context: 'context', search: 'text', source: 'location' };
+const OPERANDS: Readonly<Record<string, string>> = { context: 'context', runs: 'function', search: 'text', source: 'location' };
 
 export function path(query: Query): string {
   const parts = new URLSearchParams();
   if (query.operand !== undefined) parts.append(OPERANDS[query.command] ?? 'operand', query.operand);
   for (const [name, value] of query.options) parts.append(name, value);
   const text = parts.toString();
-  const stores = query.other === undefined ? String(query.store) : `${String(query.store)}/${String(query.other)}`;
+  const stores = query.action ?? (query.other === undefined ? String(query.store) : `${String(query.store)}/${String(query.other)}`);
   return `${API}${query.command}/${stores}${text === '' ? '' : `?${text}`}`;
 }
 
@@ -80,10 +85,12 @@ export function commandLine(query: Query, session: Session): string {
     const store = session.stores.find((candidate) => candidate.number === number);
     return shellWord(store?.path ?? store?.name ?? `STORE${String(number)}`);
   };
-  const operands = [place(query.store)];
+  const operands = [query.action ?? place(query.store)];
   if (query.other !== undefined) operands.push(place(query.other));
   if (query.operand !== undefined) operands.push(shellWord(query.operand));
   const options = query.options.map(([name, value]) => (value === '' ? `--${name}` : value.startsWith('-') ? `--${name}=${shellWord(value)}` : `--${name} ${shellWord(value)}`));
+  if (query.action && session.catalogue) options.push(`--catalogue ${shellWord(session.catalogue)}`);
+  if (query.action && session.project) options.push(`--project ${shellWord(session.project)}`);
   if (session.kinds && WITH_KINDS.has(query.command)) options.push(`--kinds ${shellWord(session.kinds)}`);
   // What looks like an option is none after "--".
   const isPlain = operands.every((operand) => !/^'?-/.test(operand));
@@ -92,9 +99,10 @@ export function commandLine(query: Query, session: Session): string {
 
 const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-async function get(address: string, abort: AbortSignal | null): Promise<Response> {
+async function get(address: string, abort: AbortSignal | null, method = 'GET'): Promise<Response> {
   for (;;) {
     const response = await fetch(address, {
+      method,
       headers: { Authorization: `Bearer ${localStorage.getItem(TOKEN) ?? ''}` },
       signal: abort,
     });
@@ -127,6 +135,20 @@ function inside(query: Query): unknown {
   throw new ApiError(`${why} Where the data are, this command shows it:`, 404, session.value ? commandLine(query, session.value) : '');
 }
 
+/** Lets the server open the store of a run; its number. */
+export async function openRun(run: number, path: string): Promise<number> {
+  busy.value++;
+  try {
+    const found = (await (await get(`${API}open?run=${String(run)}`, null, 'POST')).json()) as Session;
+    session.value = found;
+    const store = found.stores.find((candidate) => candidate.path === path);
+    if (!store) throw new ApiError(`Run ${String(run)} was opened at another place.`, 0);
+    return store.number;
+  } finally {
+    busy.value--;
+  }
+}
+
 const KEPT = 64;
 const LONGEST = 12000;
 const answers = new Map<string, unknown>();
@@ -142,6 +164,8 @@ export async function ask(query: Query, abort: AbortSignal | null = null): Promi
   const address = path(query);
   // The server takes no longer ones; names of a megabyte come from hostile files only.
   if (address.length > LONGEST) throw new ApiError('The name is too long for a request.', 414);
+  // A catalogue grows; the others are of stores that do not change.
+  if (query.action) return (await get(address, abort)).json() as Promise<unknown>;
   if (answers.has(address)) {
     const kept = answers.get(address);
     answers.delete(address);

@@ -4,7 +4,8 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { busy, commandLine, session, sessionError, useAnswer, type Session, type StoreInfo } from './api';
 import { copy } from './clipboard';
-import { clean, count } from './format';
+import { Field } from './field';
+import { baseName, clean, count } from './format';
 import { Help } from './help';
 import { infoQuery, readInfo, type Info } from './info';
 import { useKeys, type Binding } from './keys';
@@ -16,14 +17,20 @@ import { addressOf, go, notice, START, state, type State } from './state';
 import { nextTheme } from './theme';
 import type { View } from './view';
 import { viewOf, VIEWS } from './views';
+import { Runs, RUNS } from './views/runs';
 
-function Stores({ stores, chosen }: { stores: readonly StoreInfo[]; chosen: StoreInfo }): JSX.Element {
-  if (stores.length === 1) return <span class="store" title={clean(chosen.path)}>{clean(chosen.name)}</span>;
+/** Which store, or the runs of the catalogue. */
+function Stores({ all, chosen }: { all: Session; chosen: StoreInfo | null }): JSX.Element {
+  const runs = all.catalogue ? `runs of ${baseName(all.catalogue)}` : '';
+  if (chosen === null && all.stores.length === 0) return <span class="store" title={clean(all.catalogue)}>{runs}</span>;
+  if (chosen !== null && all.stores.length === 1 && runs === '') return <span class="store" title={clean(chosen.path)}>{clean(chosen.name)}</span>;
+  const show = (value: string): void => go(value === RUNS ? { ...START, view: RUNS } : { ...START, store: Number(value), view: state.value.view === RUNS ? START.view : state.value.view });
   return (
-    <select class="store" aria-label="Store" value={String(chosen.number)} onChange={(event) => go({ ...START, store: Number(event.currentTarget.value), view: state.value.view })}>
-      {stores.map((store) => (
+    <select class="store" aria-label="Store" value={chosen === null ? RUNS : String(chosen.number)} onChange={(event) => show(event.currentTarget.value)}>
+      {all.stores.map((store) => (
         <option key={store.number} value={String(store.number)}>{clean(store.name)}{store.state === 'failed' ? ' (cannot be opened)' : ''}</option>
       ))}
+      {runs === '' ? null : <option value={RUNS}>{runs}</option>}
     </select>
   );
 }
@@ -56,29 +63,6 @@ function Tabs({ views, current }: { views: readonly View[]; current: View }): JS
         </a>
       ))}
     </nav>
-  );
-}
-
-/** A text field whose value holds after Enter or when it is left. */
-export function Field(props: { label: string; value: string; placeholder: string; title: string; onChange: (value: string) => void; id?: string; class?: string }): JSX.Element {
-  const [text, setText] = useState(props.value);
-  useEffect(() => setText(props.value), [props.value]);
-  const done = (): void => {
-    if (text.trim() !== props.value) props.onChange(text.trim());
-  };
-  return (
-    <input
-      type="text" id={props.id} class={props.class} aria-label={props.label} placeholder={props.placeholder} title={props.title} value={text} spellcheck={false} autocomplete="off"
-      onInput={(event) => setText(event.currentTarget.value)} onBlur={done}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') done();
-        else if (event.key === 'Escape') {
-          setText('');
-          if (props.value !== '') props.onChange('');
-          event.currentTarget.blur();
-        }
-      }}
-    />
   );
 }
 
@@ -205,7 +189,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
       <header>
         <div class="bar1">
           <strong class="logo">lode</strong>
-          <Stores stores={all.stores} chosen={store} />
+          <Stores all={all} chosen={store} />
           <Tabs views={views} current={view} />
           <span class="space" />
           {isReport && view.key !== 'flame' ? null : <Field id="search" class="search" label="Search" value={state.value.search} placeholder="/ search functions" onChange={(value) => go({ search: value })} title="A part of a name, a pattern with * and ?, or /expression/; module: and file: match paths" />}
@@ -238,7 +222,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
 function Instead({ store, all, children, isBusy }: { store: StoreInfo; all: Session; children: ComponentChildren; isBusy?: boolean }): JSX.Element {
   return (
     <>
-      {all.stores.length > 1 ? <header><div class="bar1"><strong class="logo">lode</strong><Stores stores={all.stores} chosen={store} /></div></header> : null}
+      {all.stores.length > 1 || all.catalogue ? <header><div class="bar1"><strong class="logo">lode</strong><Stores all={all} chosen={store} /></div></header> : null}
       <main class="message" aria-busy={isBusy}>{children}</main>
     </>
   );
@@ -269,6 +253,42 @@ function Store({ store, all }: { store: StoreInfo; all: Session }): JSX.Element 
   return data ? <Page store={store} all={all} info={readInfo(data)} /> : <main class="message" aria-busy="true"><h1>Opening {clean(store.name)}</h1></main>;
 }
 
+/** The runs of a catalogue, which are of no store. */
+function Catalogue({ all }: { all: Session }): JSX.Element {
+  const [isHelp, setHelp] = useState(false);
+  const keys: Binding[] = [
+    { key: '?', label: '?', title: 'this help', run: () => setHelp(true) },
+    { key: 'C', label: 'Shift+C', title: 'copy the lode command of this view', run: () => void copy(commandLine(Runs.query(state.value), all), 'the command') },
+    { key: 'l', label: 'l', title: 'copy a link to this place', run: () => void copy(location.href, 'the link') },
+    { key: 'Backspace', label: 'Backspace', title: 'back', run: () => history.back() },
+  ];
+  useKeys(keys);
+  useEffect(() => {
+    document.title = `Runs · ${baseName(all.catalogue)} · Lode`;
+  }, [all.catalogue]);
+  return (
+    <>
+      <header>
+        <div class="bar1">
+          <strong class="logo">lode</strong>
+          <Stores all={all} chosen={null} />
+          <span class="space" />
+          <button type="button" title="Copy the lode command that prints the same numbers (Shift+C)" onClick={() => void copy(commandLine(Runs.query(state.value), all), 'the command')}>copy command</button>
+          <button type="button" class="icon" title="Light or dark" aria-label="Light or dark" onClick={nextTheme}>◐</button>
+          <button type="button" class="icon" title="Help (?)" aria-label="Help" onClick={() => setHelp(true)}>?</button>
+        </div>
+      </header>
+      <div class="work">
+        <main id="view" aria-label="Runs">
+          <h1 class="hidden">Runs</h1>
+          <Runs.Component state={state.value} />
+        </main>
+      </div>
+      {isHelp ? <Help keys={keys} onClose={() => setHelp(false)} /> : null}
+    </>
+  );
+}
+
 /** The one region that speaks to screen readers, and that shows what was done. */
 function Notice(): JSX.Element {
   const timer = useRef(0);
@@ -288,6 +308,7 @@ export function Frame(): JSX.Element {
     <>
       <div class={`busy ${busy.value > 0 ? 'on' : ''}`} aria-hidden="true" />
       {sessionError.value !== '' ? <main class="message"><h1>Lode</h1><p>{sessionError.value}</p></main>
+        : all?.catalogue && (state.value.view === RUNS || !store) ? <Catalogue all={all} />
         : all && store ? <Store key={store.number} store={store} all={all} />
           : <main class="message" aria-busy="true"><h1>Lode</h1></main>}
       <Notice />

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
+#include "commands/runs/runs.h"
 #include "output/report.h"
 #include "view/listen.h"
 #include "view/load.h"
@@ -28,6 +29,7 @@ typedef struct view_options {
     shared_options shared;
     uint64_t port, memory, idle;
     const char *socket;
+    const char *catalogue, *project;
 } view_options;
 
 static int view_usage(const invocation *call)
@@ -37,7 +39,15 @@ static int view_usage(const invocation *call)
         return report("--port takes a number up to %d (see 'lode help view')", PORT_MAX);
     if (options->socket && options->port)
         return report("--port and --socket cannot be used together (see 'lode help view')");
+    if (options->project && !options->catalogue)
+        return report("--project is of a --catalogue (see 'lode help view')");
     return EXIT_DONE;
+}
+
+static int shows_runs_alone(const invocation *call)
+{
+    const view_options *options = call->options;
+    return options->catalogue && call->operand_count == 0;
 }
 
 /* ---- what is printed ---- */
@@ -167,7 +177,7 @@ static int serve(const invocation *call, view_server *server, const view_transpo
 /* One that is bad does not hide the others: its message is there, and on the page. */
 static int add_stores(const invocation *call, view_server *server)
 {
-    int status = EXIT_TROUBLE;
+    int status = server->catalogue ? EXIT_DONE : EXIT_TROUBLE;
     for (size_t i = 0; i < call->operand_count; i++)
         if (view_add_store(server, call->operands[i]) == EXIT_DONE)
             status = EXIT_DONE;
@@ -197,6 +207,9 @@ static int run_view(const invocation *call)
         report("%s; requests of programs are answered", VIEW_NO_PAGE);
     bound_heaps();
     int status = view_create(&server, (size_t)options->memory);
+    server.catalogue = options->catalogue;
+    server.project = options->project;
+    server.find_run = runs_store_of;
     if (status == EXIT_DONE)
         status = use_kinds(call, &server);
     if (status == EXIT_DONE)
@@ -211,6 +224,8 @@ static const option_spec view_own[] = {
     {"port", 0, OPTION_COUNT, "N", NULL, offsetof(view_options, port)},
     {"socket", 0, OPTION_TEXT, "PATH", NULL, offsetof(view_options, socket)},
     {"idle", 0, OPTION_SPAN, "TIME", NULL, offsetof(view_options, idle)},
+    {"catalogue", 0, OPTION_TEXT, "FILE|ADDRESS", NULL, offsetof(view_options, catalogue)},
+    {"project", 0, OPTION_TEXT, "NAME", NULL, offsetof(view_options, project)},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(view_options, memory)},
     {0},
 };
@@ -228,5 +243,6 @@ const command_spec command_view = {
     .options_size = sizeof(view_options),
     .defaults = &view_defaults,
     .usage = view_usage,
+    .needs_no_store = shows_runs_alone,
     .run = run_view,
 };

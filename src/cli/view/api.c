@@ -23,8 +23,11 @@ static const struct allowed_command {
     {"check", NULL},   {"compare", NULL},  {"context", "context"}, {"diagnose", NULL},
     {"flame", NULL},   {"info", NULL},     {"profiles", NULL},     {"replay", NULL},
     {"scaling", NULL}, {"search", "text"}, {"source", "location"}, {"top", NULL},
-    {"trace", NULL},   {"tree", NULL},
+    {"trace", NULL},   {"tree", NULL},     {"runs", "function"},
 };
+
+/* What `lode runs` may do here: it reads the catalogue, and no store. */
+static const char *const allowed_actions[] = {"list", "trend"};
 
 /* Options that may be used; allowed.def lists them. */
 static const struct allowed_option {
@@ -39,6 +42,7 @@ static const struct allowed_option {
 typedef struct command_line {
     const command_spec *command;
     const char *operand; /* the name of the parameter */
+    int is_of_catalogue; /* no store */
     size_t stores[TARGET_PARTS];
     size_t store_count;
     char *arguments[ARGUMENTS_MAX];
@@ -72,15 +76,16 @@ static void free_arguments(command_line *line)
             free(line->arguments[i]);
 }
 
-static int find_command(command_line *line, const char *name)
+static int find_command(command_line *line, const view_server *server, const char *name)
 {
     for (size_t i = 0; i < sizeof allowed_commands / sizeof *allowed_commands; i++) {
         if (strcmp(allowed_commands[i].name, name) != 0)
             continue;
         line->command = command_find(name);
         line->operand = allowed_commands[i].operand;
+        line->is_of_catalogue = line->command == &command_runs;
     }
-    return line->command ? 0 : -1;
+    return line->command && (!line->is_of_catalogue || server->catalogue) ? 0 : -1;
 }
 
 static const option_spec *find_option(const command_spec *command, const char *name)
@@ -115,21 +120,27 @@ static int add_flag(command_line *line, const char *name, const char *value)
     return 0;
 }
 
+static int add_value(command_line *line, const char *name, const char *value)
+{
+    char *text = NULL;
+    if (value && asprintf(&text, "--%s=%s", name, value) < 0)
+        return fail(line, "out of memory");
+    if (text)
+        add_argument(line, text, 1);
+    return 0;
+}
+
 static int add_option(command_line *line, const char *name, const char *value)
 {
     const option_spec *option = find_option(line->command, name);
     const struct allowed_option *allowed = find_allowed(name);
-    char *text = NULL;
     if (!option || !allowed)
         return fail(line, "the option '%.60s' cannot be used here", name);
     if (option->kind == OPTION_FLAG)
         return add_flag(line, name, value);
     if (allowed->most && strtoull(value, NULL, 10) > allowed->most)
         return fail(line, "the number for '%.60s' is too large", name);
-    if (asprintf(&text, "--%s=%s", name, value) < 0)
-        return fail(line, "out of memory");
-    add_argument(line, text, 1);
-    return 0;
+    return add_value(line, name, value);
 }
 
 /* The numbers of stores, as they were given to the server. */
@@ -152,6 +163,21 @@ static int add_stores(command_line *line, const view_server *server, const targe
     return 0;
 }
 
+/* The catalogue is the server's, whatever the request says. */
+static int add_catalogue(command_line *line, const view_server *server, const target *t)
+{
+    if (add_value(line, "catalogue", server->catalogue) != 0 ||
+        add_value(line, "project", server->project) != 0)
+        return -1;
+    add_argument(line, "--", 0);
+    for (size_t i = 0; t->part_count == 4 && i < sizeof allowed_actions / sizeof *allowed_actions; i++)
+        if (strcmp(t->parts[3], allowed_actions[i]) == 0) {
+            add_argument(line, allowed_actions[i], 0);
+            return 0;
+        }
+    return fail(line, "'runs' takes 'list' or 'trend' here");
+}
+
 static int build(command_line *line, const view_server *server, const target *t)
 {
     const char *operand = NULL;
@@ -163,7 +189,7 @@ static int build(command_line *line, const view_server *server, const target *t)
         else if (add_option(line, p->name, p->value) != 0)
             return -1;
     }
-    if (add_stores(line, server, t) != 0)
+    if ((line->is_of_catalogue ? add_catalogue : add_stores)(line, server, t) != 0)
         return -1;
     if (operand)
         add_argument(line, operand, 0);
@@ -317,6 +343,18 @@ static void run(view_answer *answer, view_server *server, const view_request *re
         view_give_error(answer, server, 400, message);
 }
 
+/* A catalogue grows: its answers are not cached. One question at a time. */
+static int answer_catalogue(view_answer *answer, view_server *server, const view_request *request,
+                            command_line *line, int may_work)
+{
+    if (!may_work)
+        return 0;
+    pthread_mutex_lock(&server->catalogue_lock);
+    run(answer, server, request, line);
+    pthread_mutex_unlock(&server->catalogue_lock);
+    return 1;
+}
+
 static int answer_command(view_answer *answer, view_server *server, const view_request *request,
                           command_line *line, int may_work)
 {
@@ -347,14 +385,15 @@ int view_run_command(view_answer *answer, view_server *server, const view_reques
 {
     command_line line = {0};
     int is_answered = 1;
-    if (find_command(&line, t->parts[2]) != 0) {
+    if (find_command(&line, server, t->parts[2]) != 0) {
         view_give_error(answer, server, 404, NULL);
         return 1;
     }
     if (build(&line, server, t) != 0)
         view_give_error(answer, server, 400, line.problem);
     else if (are_ready(answer, server, &line))
-        is_answered = answer_command(answer, server, request, &line, may_work);
+        is_answered = (line.is_of_catalogue ? answer_catalogue : answer_command)(answer, server, request,
+                                                                                 &line, may_work);
     free_arguments(&line);
     return is_answered;
 }

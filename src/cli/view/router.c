@@ -209,33 +209,77 @@ static void note_request(view_server *server)
     atomic_store(&server->last_request, (long long)now.tv_sec);
 }
 
-static unsigned check_method(const view_request *request, int is_stop)
-{
-    int is_get = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
-    int is_post = strcmp(request->method, "POST") == 0;
-    return (is_stop ? is_post : is_get) ? 0 : 405;
-}
-
 static int is_named(const target *t, size_t index, const char *name)
 {
     return t->part_count > index && strcmp(t->parts[index], name) == 0;
 }
 
-static int give_api(view_answer *answer, view_server *server, const view_request *request, const target *t,
+/* What changes the server. */
+static int is_action(const target *t)
+{
+    return t->part_count == 3 && is_named(t, 0, "api") && (is_named(t, 2, "stop") || is_named(t, 2, "open"));
+}
+
+static unsigned check_method(const view_request *request, int is_post_wanted)
+{
+    int is_get = strcmp(request->method, "GET") == 0 || strcmp(request->method, "HEAD") == 0;
+    int is_post = strcmp(request->method, "POST") == 0;
+    return (is_post_wanted ? is_post : is_get) ? 0 : 405;
+}
+
+static void give_session(view_answer *answer, view_server *server, const view_request *request)
+{
+    view_call call;
+    view_call_begin(&call, server, request);
+    view_write_session(&call);
+    view_give_output(answer, &call, 200);
+    view_call_end(&call);
+}
+
+/* The number of the run; 0: there is none. */
+static int64_t run_of(const target *t)
+{
+    const char *text =
+        t->parameter_count == 1 && strcmp(t->parameters[0].name, "run") == 0 ? t->parameters[0].value : "";
+    size_t length = strlen(text);
+    return length < 19 && strspn(text, "0123456789") == length ? (int64_t)strtoull(text, NULL, 10) : 0;
+}
+
+/* POST /api/1/open?run=N: the answer is the session, which has the store then. */
+static int open_run(view_answer *answer, view_server *server, const view_request *request, const target *t,
                     int may_work)
 {
     view_call call;
+    int64_t run = run_of(t);
+    if (!server->catalogue || run == 0) {
+        view_give_error(answer, server, server->catalogue ? 400 : 404, NULL);
+        return 1;
+    }
+    if (!may_work)
+        return 0;
+    view_call_begin(&call, server, request);
+    int status = view_open_run(server, run);
+    view_call_end(&call);
+    if (status == EXIT_DONE)
+        give_session(answer, server, request);
+    else
+        view_give_error(answer, server, 422, call.message);
+    return 1;
+}
+
+static int give_api(view_answer *answer, view_server *server, const view_request *request, const target *t,
+                    int may_work)
+{
     note_request(server);
     if (!is_named(t, 1, "1") || t->part_count < 3) {
         view_give_error(answer, server, 404, NULL);
     } else if (t->part_count == 3 && is_named(t, 2, "stop")) {
         view_stop(server);
         answer->status = 204;
+    } else if (t->part_count == 3 && is_named(t, 2, "open")) {
+        return open_run(answer, server, request, t, may_work);
     } else if (t->part_count == 3 && is_named(t, 2, "session")) {
-        view_call_begin(&call, server, request);
-        view_write_session(&call);
-        view_give_output(answer, &call, 200);
-        view_call_end(&call);
+        give_session(answer, server, request);
     } else {
         return view_run_command(answer, server, request, t, may_work);
     }
@@ -251,7 +295,7 @@ int view_answer_request(void *user, const view_request *request, int may_work, v
     unsigned status = target_parse(&t, request->target) == 0 ? 0 : 400;
     int is_api = is_named(&t, 0, "api");
     if (!status)
-        status = check_method(request, is_api && t.part_count == 3 && is_named(&t, 2, "stop"));
+        status = check_method(request, is_action(&t));
     if (!status)
         status = refusal(answer, server, request, is_api);
     if (!status && request->has_body)

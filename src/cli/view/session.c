@@ -95,7 +95,8 @@ void view_write_session(view_call *call)
     view_server *server = call->server;
     out *o = out_open(&(out_settings){.format = OUT_JSON});
     out_begin(o, SCHEMA_VIEW_SESSION, NULL);
-    OUT_FIELDS(o, "version", lode_version(), "kinds", server->kinds_path);
+    OUT_FIELDS(o, "version", lode_version(), "kinds", server->kinds_path, "catalogue", server->catalogue,
+               "project", server->project);
     out_array(o, "stores");
     pthread_mutex_lock(&server->lock);
     for (size_t i = 0; i < server->store_count; i++)

@@ -20,6 +20,7 @@ int view_create(view_server *server, size_t memory)
     unsigned char secret[(VIEW_TOKEN_SIZE - 1) / 2];
     *server = (view_server){.stop_event = -1};
     pthread_mutex_init(&server->lock, NULL);
+    pthread_mutex_init(&server->catalogue_lock, NULL);
     size_t answers = memory / 4 < VIEW_ANSWERS_MOST ? memory / 4 : VIEW_ANSWERS_MOST;
     server->results = cache_create(memory - answers);
     server->answers = cache_create(answers);
@@ -50,23 +51,38 @@ static void keep_problem(void *user, const char *text)
     snprintf(store->problem, sizeof store->problem, "%s", text);
 }
 
-int view_add_store(view_server *server, const char *path)
+/* EXIT_DONE, or the problem of the store says why not. It is not there before it is counted. */
+static int prepare_store(view_store *store, const char *path)
 {
-    if (server->store_count == VIEW_STORES_MAX)
-        return report("at most %d stores can be shown together", VIEW_STORES_MAX);
-    view_store *store = &server->stores[server->store_count++];
     *store = (view_store){.state = VIEW_OPENING};
     /* The message is for the page, too. */
-    host h = {.user = store, .on_message = keep_problem};
+    host h = {.user = store, .on_message = keep_problem}, *caller = host_current();
     host_set(&h);
     int status = find_store(store, path);
-    host_set(NULL);
+    host_set(caller);
     if (!store->path)
         store->path = alloc_text(path);
-    if (status == EXIT_DONE)
-        return EXIT_DONE;
-    store->state = VIEW_FAILED;
-    return report("%s", store->problem);
+    if (status != EXIT_DONE)
+        store->state = VIEW_FAILED;
+    return status;
+}
+
+static view_store *next_store(view_server *server)
+{
+    if (server->store_count < VIEW_STORES_MAX)
+        return &server->stores[server->store_count];
+    report("at most %d stores can be shown together", VIEW_STORES_MAX);
+    return NULL;
+}
+
+int view_add_store(view_server *server, const char *path)
+{
+    view_store *store = next_store(server);
+    if (!store)
+        return EXIT_TROUBLE;
+    int status = prepare_store(store, path);
+    server->store_count++;
+    return status == EXIT_DONE ? EXIT_DONE : report("%s", store->problem);
 }
 
 /* ---- opening ---- */
@@ -102,6 +118,15 @@ static int on_finding(void *user, const lode_finding *finding)
     return 0;
 }
 
+static void close_store(view_store *store)
+{
+    lode_database_close(store->open.db);
+    lode_recording_close(store->open.recording);
+    tally_free(&store->open.opening);
+    tally_free(&store->open.checking);
+    free(store->path);
+}
+
 static void find_interval(view_store *store)
 {
     uint64_t begin, end;
@@ -124,7 +149,7 @@ static void open_store(opening *o)
     view_store *store = o->store;
     lode_error error = {0};
     lode_recording_options options = LODE_RECORDING_OPTIONS_INIT;
-    host h = {.user = o, .on_message = on_message, .on_progress = on_progress};
+    host h = {.user = o, .on_message = on_message, .on_progress = on_progress}, *caller = host_current();
     options.on_finding = on_finding;
     options.on_progress = on_progress;
     options.user = o;
@@ -142,7 +167,7 @@ static void open_store(opening *o)
     if (status == LODE_OK)
         damage_count(&(damage_request){store->path, store->open.db, DAMAGE_WRITE_BYTES, 0},
                      &store->open.checking);
-    host_set(NULL);
+    host_set(caller);
     pthread_mutex_lock(&o->server->lock);
     store->state = status == LODE_OK ? VIEW_READY : VIEW_FAILED;
     pthread_mutex_unlock(&o->server->lock);
@@ -155,6 +180,49 @@ static void *open_all(void *user)
         if (server->stores[i].state == VIEW_OPENING)
             open_store(&(opening){server, &server->stores[i]});
     return NULL;
+}
+
+static int has_store(const view_server *server, const char *path)
+{
+    for (size_t i = 0; i < server->store_count; i++)
+        if (server->stores[i].state != VIEW_FAILED && strcmp(server->stores[i].path, path) == 0)
+            return 1;
+    return 0;
+}
+
+/* A store that cannot be opened is not added: the same run may be asked for again and again. */
+static int open_and_add(view_server *server, const char *path)
+{
+    view_store *store = next_store(server);
+    if (!store)
+        return EXIT_TROUBLE;
+    if (prepare_store(store, path) == EXIT_DONE)
+        open_store(&(opening){server, store});
+    if (store->state == VIEW_READY) {
+        server->store_count++;
+        return EXIT_DONE;
+    }
+    int status = report("%s", store->problem);
+    close_store(store);
+    return status;
+}
+
+static int open_run(view_server *server, int64_t run)
+{
+    char *path = NULL;
+    int status = server->find_run(server->catalogue, server->project, run, &path);
+    if (status == EXIT_DONE && !has_store(server, path))
+        status = open_and_add(server, path);
+    free(path);
+    return status;
+}
+
+int view_open_run(view_server *server, int64_t run)
+{
+    pthread_mutex_lock(&server->catalogue_lock);
+    int status = open_run(server, run);
+    pthread_mutex_unlock(&server->catalogue_lock);
+    return status;
 }
 
 int view_open_stores(view_server *server)
@@ -220,13 +288,8 @@ void view_destroy(view_server *server)
         pthread_join(server->opener, NULL);
     cache_destroy(server->answers);
     cache_destroy(server->results);
-    for (size_t i = 0; i < server->store_count; i++) {
-        view_store *store = &server->stores[i];
-        lode_database_close(store->open.db);
-        lode_recording_close(store->open.recording);
-        tally_free(&store->open.opening);
-        tally_free(&store->open.checking);
-        free(store->path);
-    }
+    for (size_t i = 0; i < server->store_count; i++)
+        close_store(&server->stores[i]);
+    pthread_mutex_destroy(&server->catalogue_lock);
     pthread_mutex_destroy(&server->lock);
 }

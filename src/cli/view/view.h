@@ -39,14 +39,18 @@ typedef struct view_store {
 typedef struct view_server {
     char token[VIEW_TOKEN_SIZE];
     view_store stores[VIEW_STORES_MAX];
-    size_t store_count;
+    atomic_size_t store_count; /* stores of runs are added while the server runs */
     pthread_mutex_t lock;
     pthread_t opener;
     cache *results, *answers;
     const lode_kind_rules *kinds; /* for all answers; NULL: none */
     const char *kinds_path;       /* of their file; NULL: none */
     uint64_t kinds_identity;
-    struct view_call *calls; /* under way; for those who have the lock */
+    const char *catalogue, *project; /* of runs; NULL: none, or the usual one */
+    /* The path of the store of a run; EXIT_DONE or a message. free() it in both cases. */
+    int (*find_run)(const char *catalogue, const char *project, int64_t run, char **path);
+    pthread_mutex_t catalogue_lock; /* for who asks the catalogue, or adds a store of it */
+    struct view_call *calls;        /* under way; for those who have the lock */
     atomic_int is_stopping;
     atomic_llong last_request; /* seconds of the monotonic clock */
     int stop_event;            /* an eventfd; -1: none */
@@ -56,6 +60,8 @@ typedef struct view_server {
 int view_create(view_server *server, size_t memory);
 /* Adds a store by the path that the user gave. EXIT_DONE or a message, which the page has too. */
 int view_add_store(view_server *server, const char *path);
+/* Opens the store of a run, unless it is open, and adds it. EXIT_DONE or a message. */
+int view_open_run(view_server *server, int64_t run);
 /* Begins to open the stores, one after the other. */
 int view_open_stores(view_server *server);
 /* Opens them now, in this thread; EXIT_DONE if all can be, or a message. */

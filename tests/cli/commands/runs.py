@@ -109,6 +109,12 @@ def a_store_is_added_once(program):
         os.utime(r.folder / "demo/solver/meta.db", (1e9, 2e9))
         program.equal(r.runs("add", "demo/solver").status, 0, "a store that was written again is another run")
         program.equal(r.list()["row_count"], 2, "two runs")
+        profile = r.folder / "x.folded"
+        for number, cost in ((3, 10), (4, 20)):
+            profile.write_text(f"main;solve {cost}\n")
+            os.utime(profile, (1e9, 1e9 + number))
+            program.equal(r.runs("add", "x.folded").status, 0, "a file that was written again is another run, too")
+        program.equal([row["bytes"] for row in r.list()["rows"] if row["path"].endswith("x.folded")], [profile.stat().st_size] * 2, "its size is that of the file")
 
 
 CONTENTS = {

@@ -7,23 +7,15 @@
 #include "stores/rec_session.h"
 #include "stores/session.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Functions with this share of the exclusive cost together, or of the inclusive one each. */
 #define EXCLUSIVE_KEPT 0.999
 #define INCLUSIVE_KEPT 0.01
-
-/* A look at the files of a store ends here. */
-#define FILES_MAX 100000
-#define DEPTH_MAX 8
 
 struct runs_gathered {
     run_record record;
@@ -81,54 +73,13 @@ static void add_cost(runs_gathered *g, const run_cost *cost)
     g->costs[g->record.cost_count++] = *cost;
 }
 
-/* ---- the files of a store ---- */
-
-typedef struct sizes {
-    uint64_t bytes, modified;
-    size_t files;
-} sizes;
-
-static void add_file(sizes *s, const struct stat *status)
-{
-    uint64_t modified =
-        (uint64_t)status->st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)status->st_mtim.tv_nsec;
-    s->bytes += (uint64_t)status->st_size;
-    s->modified = status->st_mtim.tv_sec >= 0 && modified > s->modified ? modified : s->modified;
-}
-
-// NOLINTNEXTLINE(misc-no-recursion): as deep as DEPTH_MAX
-static void measure(sizes *s, int folder, int depth)
-{
-    DIR *stream = folder >= 0 ? fdopendir(folder) : NULL;
-    const struct dirent *entry;
-    while (stream && s->files < FILES_MAX && (entry = readdir(stream))) { /* NOLINT(concurrency-mt-unsafe) */
-        struct stat status;
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-            continue;
-        s->files++;
-        if (S_ISREG(status.st_mode))
-            add_file(s, &status);
-        else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX)
-            measure(s, openat(dirfd(stream), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC),
-                    depth + 1);
-    }
-    if (stream)
-        closedir(stream);
-    else if (folder >= 0)
-        close(folder);
-}
-
 static int find_files(runs_gathered *g, const char *path)
 {
-    sizes s = {0};
     g->path = realpath(path, NULL);
     if (!g->path)
         return report("%s: %s", path, strerror(errno));
-    measure(&s, open(g->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0);
     g->record.path = g->path;
-    g->record.bytes = s.bytes;
-    g->record.modified = s.modified;
+    runs_measure_files(g->path, &g->record.bytes, &g->record.modified);
     return EXIT_DONE;
 }
 

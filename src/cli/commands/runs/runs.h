@@ -84,6 +84,16 @@ void runs_labels_free(runs_labels *labels);
 void runs_labels_write(out *o, const run_label *labels, size_t count);
 char *runs_labels_text(const run_label *labels, size_t count);
 
+/* ---- stores ---- */
+
+/* The size of the files of a store, and when the last of them was written. */
+void runs_measure_files(const char *path, uint64_t *bytes, uint64_t *modified);
+/*
+ * The path of the store of a run, if it is there and as it was when the run was added. EXIT_DONE,
+ * or EXIT_TROUBLE after a message. free() the path in both cases.
+ */
+int runs_store_of(const char *address, const char *project, int64_t run, char **path);
+
 /* ---- what is in a store ---- */
 
 typedef struct runs_gathered runs_gathered;
