@@ -33,7 +33,8 @@ RECORDINGS = {
     "a group that is read": (["-F", "499", "-e", "{cpu-clock,page-faults}:S"], []),
 }
 HEAD = re.compile(r"^(?P<comm>.*?)\s+(?P<pid>-?\d+)/(?P<tid>-?\d+)\s+(?:\[\d+\]\s+)?(?:[\d.]+:\s+)?(?P<period>\d+)\s+(?P<event>\S+):(?P<rest>\s.*)?$")
-FRAME = re.compile(r"^\s+[0-9a-f]+\s+(?P<symbol>.*?)\s+\((?P<module>.*)\)$")
+# Names of C++ and paths can have " (", too: the module is the last part that begins as one.
+FRAME = re.compile(r"^\s+[0-9a-f]+\s+(?P<symbol>.*)\s+\((?P<module>(?:[/\[]|inlined).*)\)$")
 
 
 def run(*words, **more):
