@@ -42,7 +42,7 @@ assert introspect("--tests") == []
 PYTHON
 
 # Without what is optional: messages name what is missing, and tests of exports skip what needs it.
-meson setup -Doptimization=0 -Ddebug=false -Dman=false -Dmpi=disabled -Dlibdeflate=disabled -Dzstd=disabled -Dlzma=disabled -Dotf2=disabled -Dsqlite=disabled -Dsymbols=disabled \
+meson setup -Doptimization=0 -Ddebug=false -Dman=false -Dmpi=disabled -Dlibdeflate=disabled -Dzstd=disabled -Dlzma=disabled -Dbzip2=disabled -Dotf2=disabled -Dsqlite=disabled -Dsymbols=disabled \
     -Dviewer=disabled -Dtui=disabled -Dpostgresql=disabled "$folder/without" >"$folder/without.log"
 meson compile -C "$folder/without" src/cli/lode >>"$folder/without.log" || (tail -n 50 "$folder/without.log" && exit 1)
 without() { # SCRIPT ARGUMENTS...

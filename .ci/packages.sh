@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(
     meson ninja-build pkg-config git gcc g++ binutils              # build
-    libexpat1-dev zlib1g-dev libzstd-dev liblz4-dev liblzma-dev libdeflate-dev libpcre2-dev # XML, compression, patterns
+    libexpat1-dev zlib1g-dev libzstd-dev liblz4-dev liblzma-dev libbz2-dev libdeflate-dev libpcre2-dev # XML, compression, patterns
     libelf-dev libdw-dev                                           # names and lines of binaries
     libsqlite3-dev                                                 # the catalogue of runs
     libpq-dev postgresql                                           # the same on a server, and one for the tests

@@ -55,17 +55,18 @@ class Library(NamedTuple):
 EVERYTHING = tuple(COMPONENTS)
 LIBRARIES = {
     "expat": Library(("expat",), ("libexpat",), "MIT", "COPYING", "https://libexpat.github.io", ("liblode",)),
-    "zlib": Library(("zlib",), ("libz",), "Zlib", "zlib.h", "https://zlib.net", ("lode", "liblode")),
+    "zlib": Library(("zlib",), ("libz",), "Zlib", "zlib.h", "https://zlib.net", ("lode", "liblode", "lode-symbols")),
     "lz4": Library(("liblz4",), ("liblz4",), "BSD-2-Clause", "lib/LICENSE", "https://lz4.org", ("liblode",)),
     # It also permits binaries without the text of the licence, which needs no mention here.
     "pcre2": Library(("libpcre2-8",), ("libpcre2-8",), "BSD-3-Clause", "LICENCE", "https://www.pcre.org", ("liblode",)),
     "libdeflate": Library(("libdeflate",), ("libdeflate",), "MIT", "COPYING", "https://github.com/ebiggers/libdeflate", ("liblode",)),
-    "zstd": Library(("libzstd",), ("libzstd",), "BSD-3-Clause OR GPL-2.0-only", "LICENSE and COPYING", "https://facebook.github.io/zstd", ("liblode",)),
-    "xz": Library(("liblzma",), ("liblzma",), "LicenseRef-xz-public-domain", "COPYING, of liblzma", "https://tukaani.org/xz", ("liblode",)),
+    "zstd": Library(("libzstd",), ("libzstd",), "BSD-3-Clause OR GPL-2.0-only", "LICENSE and COPYING", "https://facebook.github.io/zstd", ("liblode", "lode-symbols")),
+    "xz": Library(("liblzma",), ("liblzma",), "LicenseRef-xz-public-domain", "COPYING, of liblzma", "https://tukaani.org/xz", ("liblode", "lode-symbols")),
     "sqlite": Library(("sqlite3",), ("libsqlite3",), "blessing", "sqlite3.h", "https://sqlite.org", ("lode", "liblode", "lode-python")),
     "otf2": Library(("otf2",), ("libopen-trace-format2",), "BSD-3-Clause", "COPYING", "https://www.vi-hps.org/projects/score-p", ("liblode",)),
     "elfutils": Library(("libdw", "libelf"), ("libdw", "libelf"), "GPL-2.0-or-later OR LGPL-3.0-or-later", "CONTRIBUTING, of libraries",
                         "https://sourceware.org/elfutils", ("lode-symbols",)),
+    "bzip2": Library((), ("libbz2",), "bzip2-1.0.6", "LICENSE", "https://sourceware.org/bzip2", ("lode-symbols",), brought_by="elfutils"),
     "libmicrohttpd": Library(("libmicrohttpd",), ("libmicrohttpd",), "LGPL-2.1-or-later", "COPYING", "https://www.gnu.org/software/libmicrohttpd",
                              ("lode-view",)),
     "ncurses": Library(("ncursesw",), ("libncursesw", "libtinfo"), "X11-distribute-modifications-variant", "COPYING",

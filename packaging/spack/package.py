@@ -30,6 +30,7 @@ class Lode(MesonPackage):
     depends_on("zstd", when="+zstd")
     depends_on("xz", when="+lzma")
     depends_on("elfutils", when="+symbols")
+    depends_on("bzip2", when="+symbols")
     depends_on("sqlite@3.26:", when="+sqlite")
     depends_on("mpi", when="+mpi")
     # Plug-ins are for these two, and for what has the binary interface of one of them.

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lode-symbols MEGABYTES SECONDS inside|beside|symbols[,loops|,all]|unwind: reads binaries for the
- * library, which does not trust them, nor what this program says of them (binary_protocol.h). Debug
- * information is inside a binary, in a file beside it, or not wanted; with loops, code is analysed:
- * that of functions with offsets, or all. Or stacks are unwound. The program has its files open
- * when it starts, and can open no others; it ends when memory or processor time run out, and dies
- * with its parent.
+ * lode-symbols MEGABYTES SECONDS inside|beside|symbols[,loops|,all]|unwind|archive: reads binaries
+ * for the library, which does not trust them, nor what this program says of them
+ * (binary_protocol.h). Debug information is inside a binary, in a file beside it, or not wanted;
+ * with loops, code is analysed: that of functions with offsets, or all. Or stacks are unwound, or
+ * an archive is unpacked. The program has its files open when it starts, and can open no others; it
+ * ends when memory or processor time run out, and dies with its parent.
  */
 #include "binary.h"
 #include "structure.h"
+#include "symbols/archive/archive.h"
 #include "unwind.h"
 
 #include <errno.h>
@@ -152,6 +153,8 @@ int main(int count, char **arguments)
     elf_version(EV_CURRENT);
     if (strcmp(mode, "unwind") == 0)
         _exit(unwind_all() ? SYMBOLS_DONE : SYMBOLS_NO_OUTPUT);
+    if (strcmp(mode, "archive") == 0)
+        _exit(archive_send());
     Elf *elf = elf_begin(SYMBOLS_BINARY_FD, ELF_C_READ_MMAP, NULL);
     if (elf == NULL || elf_kind(elf) != ELF_K_ELF)
         return SYMBOLS_NO_BINARY;

@@ -112,7 +112,7 @@ def complaint(source, path, written):
     if ".." in target.parts or not (source / target).is_file():
         return "a header that is not in src/"
     if layer in OF_PLUGINS:
-        return None if str(target) == OF_PLUGINS[layer] else "a plug-in knows its interface only"
+        return None if str(target) == OF_PLUGINS[layer] or target.parts[0] == layer else "a plug-in knows itself and its interface only"
     if layer in ON_THE_API:
         return f"{layer} includes only <lode/...> and headers of its own folder"
     below = target.parts[0]

@@ -33,7 +33,7 @@ RELATIONSHIPS = {"DESCRIBES", "CONTAINS", "DYNAMIC_LINK", "STATIC_LINK", "HAS_PR
 SANITIZER = re.compile(r"lib(asan|ubsan|tsan|clang_rt)")
 # Ids of the list of licences and of its exceptions that are used here.
 LICENCES = {"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSD-3-Clause-Open-MPI", "Bitstream-Vera", "GPL-2.0-only", "GPL-2.0-or-later",
-            "GPL-3.0-or-later", "LGPL-2.1-or-later", "LGPL-3.0-or-later", "MIT", "Python-2.0.1", "X11-distribute-modifications-variant", "Zlib",
+            "GPL-3.0-or-later", "LGPL-2.1-or-later", "LGPL-3.0-or-later", "MIT", "Python-2.0.1", "X11-distribute-modifications-variant", "Zlib", "bzip2-1.0.6",
             "blessing", "mpich2", "PostgreSQL"}
 EXCEPTIONS = {"GCC-exception-3.1"}
 # What Debian calls licences, where that differs.

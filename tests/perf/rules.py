@@ -47,6 +47,7 @@ RULES = HERE.parents[1] / "src/format/perf/read/rules.def"
 UNSHOWN = {
     "perf-zstd-unread": "of builds without zstd",
     "perf-binary-unread": "in fresh.py, with binaries",
+    "perf-archive": "in archive.py, with archives",
     "perf-jitdump": "in jitdump.py, with dumps",
 }
 SEVERITIES = {"ERROR": "error", "WARNING": "warning", "NOTE": "note"}

@@ -82,10 +82,12 @@ static lode_status show_all(struct perf_replay *replay, struct perf_unwinder *un
 static lode_status show_unwound(struct perf_replay *replay, char **arguments, lode_error *error)
 {
     struct perf_unwinder unwinder;
+    struct perf_archive none;
     const char *replacement = arguments[3];
     struct hpcrun_asking asking = {
         .binaries = {.program = arguments[2], .replacements = &replacement, .replacement_count = 1}};
-    lode_perf_unwinder_open(&unwinder, replay, &asking, INT64_MAX, -1);
+    lode_perf_archive_init(&none);
+    lode_perf_unwinder_open(&unwinder, replay, &asking, INT64_MAX, -1, &none);
     accept_binaries(replay);
     lode_status status = show_all(replay, &unwinder, error);
     lode_perf_unwinder_close(&unwinder);

@@ -72,7 +72,25 @@ enum symbols_exit {
     SYMBOLS_DONE,
     SYMBOLS_NO_BINARY = 3, /* not ELF */
     SYMBOLS_NO_MEMORY = 4,
-    SYMBOLS_NO_OUTPUT = 5
+    SYMBOLS_NO_OUTPUT = 5,
+    SYMBOLS_NO_READER = 6, /* packed by what this build has no library for */
+    SYMBOLS_DAMAGED = 7
+};
+
+/*
+ * Files of an archive by build id, in the mode "archive": the helper gets the archive as binary,
+ * and struct archive_wanted instead of offsets, sorted by their bytes. It answers with struct
+ * archive_file and the bytes of the file, at most once for each; the last one has SYMBOLS_NONE.
+ */
+struct archive_wanted {
+    uint8_t size; /* of the build id */
+    uint8_t id[20];
+};
+
+struct archive_file {
+    uint32_t wanted; /* which one */
+    uint32_t zero;
+    uint64_t size;
 };
 
 /*

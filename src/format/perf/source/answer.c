@@ -280,23 +280,29 @@ static bool list_symbols(struct kernel_list *list, int fd, const char *wanted)
     return !is_full;
 }
 
-lode_status lode_perf_read_kernel(const struct perf_source *source, const struct perf_module *module,
+int lode_perf_open_kernel(const struct perf_source *source, const struct perf_module *module)
+{
+    return !source->base.input->options->foreign && is_running(&source->store, module)
+               ? lode_perf_open_text(AT_FDCWD, "/proc/kallsyms", NULL)
+               : -1;
+}
+
+lode_status lode_perf_read_kernel(const struct perf_source *source, int fd,
                                   const struct hpcrun_question *question, struct perf_answer *answer,
                                   lode_error *error)
 {
     const struct perf_replay *replay = &source->replay;
     const char *wanted = lode_strings_at(&source->store.strings, replay->kernel_symbol);
     struct kernel_list list = {.mark = 0};
-    int fd = !source->base.input->options->foreign && wanted && is_running(&source->store, module)
-                 ? lode_perf_open_text(AT_FDCWD, "/proc/kallsyms", NULL)
-                 : -1;
-    if (fd < 0)
+    if (wanted == NULL) {
+        close(fd);
         return LODE_END;
+    }
     lode_array_init(&list.symbols, sizeof(struct symbol), LINES_MOST);
-    bool done =
-        list_symbols(&list, fd, wanted) && (list.mark == 0 || add_symbols(replay, &list, question, answer));
+    bool is_listed = list_symbols(&list, fd, wanted) && list.mark > 0;
+    bool done = !is_listed || add_symbols(replay, &list, question, answer);
     lode_array_free(&list.symbols);
     lode_blob_free(&list.text);
     LODE_TRY_ALLOC(done, error);
-    return list.mark > 0 ? LODE_OK : LODE_END;
+    return is_listed ? LODE_OK : LODE_END;
 }

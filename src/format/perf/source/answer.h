@@ -29,8 +29,10 @@ bool lode_perf_read_text(struct lode_blob *text, int fd);
 /* Names of code that a compiler made at run time, from perf-PID.map. LODE_END: there is none. */
 lode_status lode_perf_read_jit_map(const struct perf_source *source, int32_t pid, struct perf_answer *answer,
                                    lode_error *error);
-/* Functions of the kernel, if it is the one that runs here. LODE_END: it is not, or is not told. */
-lode_status lode_perf_read_kernel(const struct perf_source *source, const struct perf_module *module,
+/* The symbols of the kernel, if it is the one that runs here; -1: it is not, or is not told. */
+int lode_perf_open_kernel(const struct perf_source *source, const struct perf_module *module);
+/* Functions of the kernel by a list of symbols, which it closes. LODE_END: it has no names. */
+lode_status lode_perf_read_kernel(const struct perf_source *source, int fd,
                                   const struct hpcrun_question *question, struct perf_answer *answer,
                                   lode_error *error);
 

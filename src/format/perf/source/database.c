@@ -82,6 +82,7 @@ static lode_status make_lines(struct opened *self, lode_error *error)
 static lode_status get_line(struct lode_memory_owner *owner, uint32_t index, lode_trace_line *out,
                             lode_error *error)
 {
+    static const uint8_t none[1]; /* of lines that are all empty */
     struct opened *self = (struct opened *)(void *)owner;
     pthread_mutex_lock(&self->lock);
     if (self->state == LODE_ABSENT)
@@ -91,9 +92,10 @@ static lode_status get_line(struct lode_memory_owner *owner, uint32_t index, lod
     lode_status status = self->state;
     pthread_mutex_unlock(&self->lock);
     LODE_TRY(status);
+    size_t at = self->starts[index] * TRACE_SAMPLE_SIZE;
     *out = (lode_trace_line){.profile = index + 1,
                              .sample_count = self->starts[index + 1] - self->starts[index],
-                             .samples = self->samples + self->starts[index] * TRACE_SAMPLE_SIZE,
+                             .samples = self->samples ? self->samples + at : none,
                              .layout = LODE_LAYOUT_LITTLE};
     return LODE_OK;
 }

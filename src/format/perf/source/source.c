@@ -47,11 +47,13 @@ static lode_status begin_unwinding(struct perf_source *source, lode_error *error
     if (!lode_perf_can_unwind(&source->store) || options->symbols_program == NULL ||
         !lode_perf_has_stacks(&source->store))
         return LODE_OK;
+    LODE_TRY(lode_perf_archive_read(&source->archive, &source->replay, source->folder.directory,
+                                    options->symbols_program, error));
     source->unwinders = calloc(source->worker_count, sizeof *source->unwinders);
     LODE_TRY_ALLOC(source->unwinders, error);
     for (unsigned i = 0; i < source->worker_count; i++) {
         lode_perf_unwinder_open(&source->unwinders[i], &source->replay, &source->asking, source->recorded,
-                                source->folder.directory);
+                                source->folder.directory, &source->archive);
         source->workers[i].unwinder = &source->unwinders[i];
     }
     return LODE_OK;
@@ -497,6 +499,7 @@ static void close_all(struct hpcrun_source *base)
     free(source->module_samples);
     lode_array_free(&source->costs);
     lode_perf_free_dumps(source);
+    lode_perf_archive_free(&source->archive);
     lode_interner_free(&source->whos);
     lode_perf_replay_free(&source->replay);
     lode_perf_free(&source->store);
@@ -565,6 +568,7 @@ lode_status lode_perf_source_open(struct perf_source **out, const struct lode_fo
     source->base.report = report;
     lode_perf_init(&source->store, report);
     lode_perf_replay_init(&source->replay, &source->store);
+    lode_perf_archive_init(&source->archive);
     lode_interner_init(&source->whos, sizeof(struct perf_who));
     lode_array_init(&source->costs, sizeof(struct perf_cost), SIZE_MAX);
     lode_map_init(&source->dump_of);

@@ -8,6 +8,7 @@
 #define LODE_FORMAT_PERF_SOURCE_H
 
 #include "format/hpcrun/source/source.h"
+#include "format/perf/files/archive.h"
 #include "format/perf/source/collect.h"
 #include "format/perf/source/unwind.h"
 
@@ -50,6 +51,7 @@ struct perf_source {
     unsigned worker_count;
     struct hpcrun_asking asking;     /* of the unwinders */
     struct perf_unwinder *unwinders; /* by worker; NULL: stacks are not unwound */
+    struct perf_archive archive;     /* of binaries, once it is needed */
     struct perf_counts counts;
 
     struct lode_interner whos;  /* struct perf_who, of all workers */

@@ -6,8 +6,8 @@
  */
 #include "base/compare.h"
 #include "format/hpcrun/scopes/module_file.h"
+#include "format/perf/files/copies.h"
 #include "format/perf/source/answer.h"
-#include "format/perf/source/copies.h"
 #include "format/perf/source/jitdump.h"
 #include "format/perf/source/path.h"
 #include "format/perf/source/unnamed.h"
@@ -185,24 +185,33 @@ static lode_status ask_open(struct asking *self, struct binary_asking *asking)
     return status;
 }
 
+/* At a path or, if that is NULL, in the archive. */
 static lode_status try_path(struct asking *self, const char *path)
 {
     struct binary_asking asking = {
         .all = self->all, .path = name_of(self), .rule = PERF_RULE_BINARY_UNREAD, .error = self->error};
-    if (!lode_module_file_find(&asking.file, self->all, path, NULL))
+    if (path ? !lode_module_file_find(&asking.file, self->all, path, NULL)
+             : !lode_perf_archive_find(&self->source->archive, &self->module->id, &asking.file))
         return LODE_END;
     lode_status status = ask_open(self, &asking);
     lode_module_file_close(&asking.file);
     return status;
 }
 
-/* Whether there is what 'perf archive' makes of the binaries. */
-static bool has_archive(const struct perf_source *source)
+/* What 'perf archive' made of the binaries is unpacked when the first one is missing. */
+static lode_status read_archive(const struct asking *self)
 {
-    char name[PATH_MAX];
-    int length = snprintf(name, sizeof name, "%s.tar.bz2", perf_part_at(&source->store, 0)->name);
-    return source->folder.directory >= 0 && length < (int)sizeof name &&
-           faccessat(source->folder.directory, name, R_OK, 0) == 0;
+    struct perf_source *source = self->source;
+    return lode_perf_archive_read(&source->archive, &source->replay, source->folder.directory,
+                                  self->all->binaries.program, self->error);
+}
+
+static lode_status try_archive(struct asking *self)
+{
+    if (self->module->id.size == 0)
+        return LODE_END;
+    LODE_TRY(read_archive(self));
+    return try_path(self, NULL);
 }
 
 /* Where the binary was, then where copies are by build id. */
@@ -218,15 +227,34 @@ static lode_status ask_file(struct asking *self)
     for (unsigned i = 0; i < PERF_COPIES && status == LODE_END; i++)
         if (lode_perf_copy_path(copy, (enum perf_copy)i, &self->module->id, self->source->folder.directory))
             status = try_path(self, copy);
-    if (status == LODE_END && (self->lack == PERF_LACK_BINARY || self->lack == PERF_LACK_BUILD) &&
-        has_archive(self->source))
-        self->lack = PERF_LACK_ARCHIVE;
-    return status;
+    return status == LODE_END ? try_archive(self) : status;
 }
 
 /* ---- other modules ---- */
 
-static lode_status ask_text(const struct asking *self)
+/* The kernel's list of symbols: of the one that runs, or a copy by build id. */
+static lode_status ask_kernel(struct asking *self, struct perf_answer *answer)
+{
+    struct perf_source *source = self->source;
+    const struct perf_build_id *id = &self->module->id;
+    struct hpcrun_module_file file = {.fd = lode_perf_open_kernel(source, self->module), .directory = -1};
+    char path[PATH_MAX];
+    for (unsigned i = 0; i < PERF_COPY_WITH_CODE && file.fd < 0; i++)
+        if (lode_perf_kernel_path(path, (enum perf_copy)i, id, source->folder.directory))
+            lode_module_file_find(&file, self->all, path, NULL);
+    if (file.fd < 0 && id->size > 0) {
+        LODE_TRY(read_archive(self));
+        lode_perf_archive_find(&source->archive, id, &file);
+    }
+    if (file.fd < 0)
+        return LODE_END;
+    int fd = file.fd;
+    file.fd = -1;
+    lode_module_file_close(&file);
+    return lode_perf_read_kernel(source, fd, question_of(self), answer, self->error);
+}
+
+static lode_status ask_text(struct asking *self)
 {
     struct perf_answer answer;
     const struct perf_module *module = self->module;
@@ -237,7 +265,7 @@ static lode_status ask_text(const struct asking *self)
     if (status == LODE_END && (module->kind == PERF_MODULE_JIT || module->kind == PERF_MODULE_DUMP))
         status = lode_perf_name_dump(self->source, module, &answer, self->error);
     if (module->kind == PERF_MODULE_KERNEL)
-        status = lode_perf_read_kernel(self->source, module, question_of(self), &answer, self->error);
+        status = ask_kernel(self, &answer);
     else if (module->kind == PERF_MODULE_SYMBOL)
         status = lode_perf_answer_add(&answer, question_of(self)->path, 0, UINT64_MAX)
                      ? LODE_OK

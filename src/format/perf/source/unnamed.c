@@ -15,9 +15,6 @@ static const struct {
 } lacks[] = {
     [PERF_LACK_HELPER] = {PERF_RULE_BINARY, "lode-symbols, which reads binaries, is not installed"},
     [PERF_LACK_BINARY] = {PERF_RULE_BINARY, "the file is missing (see 'perf buildid-cache --add')"},
-    [PERF_LACK_ARCHIVE] =
-        {PERF_RULE_BINARY,
-         "the file is missing: unpack the archive beside the recording (.tar.bz2) into ~/.debug"},
     [PERF_LACK_BUILD] = {PERF_RULE_BINARY, "the file has another build id (see 'perf buildid-cache --add')"},
     [PERF_LACK_TIME] = {PERF_RULE_BINARY,
                         "the file has changed since, and no build id was recorded (see 'perf record "

@@ -11,7 +11,6 @@ enum perf_lack {
     PERF_LACK_NOTHING,
     PERF_LACK_HELPER, /* lode-symbols */
     PERF_LACK_BINARY,
-    PERF_LACK_ARCHIVE,
     PERF_LACK_BUILD,  /* the binary is of another build */
     PERF_LACK_TIME,   /* the binary is newer; its build was not recorded */
     PERF_LACK_READER, /* the binary cannot be read */

@@ -3,7 +3,7 @@
 
 #include "format/hpcrun/scopes/binary.h"
 #include "format/hpcrun/scopes/module_file.h"
-#include "format/perf/source/copies.h"
+#include "format/perf/files/copies.h"
 #include "format/perf/source/source.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,12 +19,14 @@ enum {
 };
 
 void lode_perf_unwinder_open(struct perf_unwinder *self, const struct perf_replay *replay,
-                             const struct hpcrun_asking *asking, time_t recorded, int directory)
+                             const struct hpcrun_asking *asking, time_t recorded, int directory,
+                             const struct perf_archive *archive)
 {
     *self = (struct perf_unwinder){.replay = replay,
                                    .asking = asking,
                                    .recorded = recorded,
                                    .directory = directory,
+                                   .archive = archive,
                                    .requests = -1,
                                    .answers = -1};
 }
@@ -71,6 +73,8 @@ static bool find_module(const struct perf_unwinder *self, const struct perf_modu
         if (lode_perf_copy_path(copy, (enum perf_copy)i, &module->id, self->directory) &&
             lode_module_file_find(file, self->asking, copy, NULL))
             return true;
+    if (lode_perf_archive_find(self->archive, &module->id, file))
+        return true;
     return path[0] == '/' && lode_module_file_find(file, self->asking, path, NULL);
 }
 

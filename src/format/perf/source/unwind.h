@@ -8,6 +8,7 @@
 
 #include "format/hpcrun/scopes/binary_protocol.h"
 #include "format/hpcrun/scopes/scopes.h"
+#include "format/perf/files/archive.h"
 #include "format/perf/read/replay.h"
 #include "format/perf/read/sample.h"
 #include <sys/types.h>
@@ -18,6 +19,7 @@ struct perf_unwinder {
     const struct hpcrun_asking *asking; /* how files are found */
     time_t recorded;                    /* binaries that are newer are others */
     int directory;                      /* of the recording; -1: it has none */
+    const struct perf_archive *archive; /* of binaries, which was read */
     uint32_t root;                      /* of the space that the helper knows; 0: none */
     pid_t pid;                          /* 0: not started; -1: it does not run */
     int requests, answers;
@@ -26,7 +28,8 @@ struct perf_unwinder {
 };
 
 void lode_perf_unwinder_open(struct perf_unwinder *unwinder, const struct perf_replay *replay,
-                             const struct hpcrun_asking *asking, time_t recorded, int directory);
+                             const struct hpcrun_asking *asking, time_t recorded, int directory,
+                             const struct perf_archive *archive);
 void lode_perf_unwinder_close(struct perf_unwinder *unwinder);
 /*
  * The frames of a sample, the innermost first; the others are return addresses. 0: there are none,

@@ -17,8 +17,11 @@ enum perf_copy {
     PERF_COPIES
 };
 
-/* The path of a copy; `directory` is that of the recording, or -1. False: there cannot be one. */
+/* The path of a binary; `directory` is that of the recording, or -1. False: there cannot be one. */
 bool lode_perf_copy_path(char path[PATH_MAX], enum perf_copy copy, const struct perf_build_id *id,
                          int directory);
+/* The same for the list of symbols of a kernel, of which there are copies with code only. */
+bool lode_perf_kernel_path(char path[PATH_MAX], enum perf_copy copy, const struct perf_build_id *id,
+                           int directory);
 
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "format/perf/source/copies.h"
+#include "format/perf/files/copies.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Where directories by build id are, and what a file is called there. */
-static bool find_root(char root[PATH_MAX], enum perf_copy copy, int directory, const char **rest)
+/* Where directories by build id are. */
+static bool find_root(char root[PATH_MAX], enum perf_copy copy, int directory)
 {
     const char *home = getenv("HOME"); // NOLINT(concurrency-mt-unsafe): only read
     int length = -1;
-    *rest = copy == PERF_COPY_PACKAGE ? ".debug" : "/elf";
     if (copy == PERF_COPY_BESIDE && directory >= 0)
         length = snprintf(root, PATH_MAX, "/proc/self/fd/%d/.debug", directory);
     else if (copy == PERF_COPY_CACHE && home && home[0] == '/')
@@ -20,17 +19,29 @@ static bool find_root(char root[PATH_MAX], enum perf_copy copy, int directory, c
     return length > 0 && length < PATH_MAX;
 }
 
-bool lode_perf_copy_path(char path[PATH_MAX], enum perf_copy copy, const struct perf_build_id *id,
-                         int directory)
+/* `rest` is what a file is called there. */
+static bool find_path(char path[PATH_MAX], enum perf_copy copy, const struct perf_build_id *id, int directory,
+                      const char *rest)
 {
     char root[PATH_MAX], digits[2 * PERF_BUILD_ID + 2] = "";
-    const char *rest;
     size_t used = 0;
-    if (id->size < 2 || !find_root(root, copy, directory, &rest))
+    if (id->size < 2 || !find_root(root, copy, directory))
         return false;
     for (unsigned i = 0; i < id->size; i++)
         used +=
             (size_t)snprintf(digits + used, sizeof digits - used, "%02x%s", id->bytes[i], i == 0 ? "/" : "");
     int length = snprintf(path, PATH_MAX, "%s/.build-id/%s%s", root, digits, rest);
     return length > 0 && length < PATH_MAX;
+}
+
+bool lode_perf_copy_path(char path[PATH_MAX], enum perf_copy copy, const struct perf_build_id *id,
+                         int directory)
+{
+    return find_path(path, copy, id, directory, copy == PERF_COPY_PACKAGE ? ".debug" : "/elf");
+}
+
+bool lode_perf_kernel_path(char path[PATH_MAX], enum perf_copy copy, const struct perf_build_id *id,
+                           int directory)
+{
+    return find_path(path, copy, id, directory, "/kallsyms");
 }
