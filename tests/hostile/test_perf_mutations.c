@@ -117,9 +117,11 @@ static void no_random_mutation_does_harm(void **state)
                                      UINT64_C(1) << 63};
     static struct seed seed;
     struct share share = share_from_environment();
+    const char *wanted = getenv("LODE_PERF_MUTANTS"); // NOLINT(concurrency-mt-unsafe): only read
+    unsigned long count = wanted ? strtoul(wanted, NULL, 10) : 600;
     uint64_t random = 0x5eed;
     (void)state;
-    for (unsigned i = 0; i < 600; i++) {
+    for (unsigned long i = 0; i < count; i++) {
         load(&seed, names[next_random(&random) % (sizeof names / sizeof *names)]);
         for (uint64_t hits = 1 + next_random(&random) % 4; hits > 0; hits--) {
             size_t width = (size_t)1 << next_random(&random) % 4;

@@ -74,7 +74,7 @@ lode_status lode_perf_worker_open(struct perf_worker *worker, const struct perf_
     lode_array_init(&worker->instants, sizeof(struct perf_instant), UINT32_MAX - 1);
     lode_array_init(&worker->runs, sizeof(struct perf_run), SIZE_MAX);
     worker->sites = lode_perf_sites_new();
-    worker->recents = lode_perf_recents_new();
+    worker->recents = lode_perf_recents_new(replay->store->bytes);
     worker->path = calloc(1, sizeof *worker->path);
     worker->words = calloc(PERF_WORDS_MOST + 1, sizeof *worker->words);
     LODE_TRY_ALLOC(lode_hpcrun_raw_init(&worker->raw) && worker->sites && worker->recents && worker->path &&

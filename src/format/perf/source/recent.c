@@ -6,24 +6,45 @@
 #include <string.h>
 
 enum {
-    SLOTS = 1 << 15,      /* two for each hash */
-    POOL_WORDS = 1 << 20, /* of all chains: 8 MiB */
-    CHAIN_WORDS = 256     /* of one: the kernel permits 127 frames unless it is told otherwise */
+    SLOTS_LEAST = 1 << 8,
+    SLOTS_MOST = 1 << 15,      /* two for each hash */
+    POOL_WORDS_MOST = 1 << 20, /* of all chains: 8 MiB */
+    CHAIN_WORDS = 256          /* of one: the kernel permits 127 frames unless it is told otherwise */
 };
 
 struct perf_recents {
-    struct perf_recent slots[SLOTS];
-    uint32_t used; /* words of the pool */
-    uint64_t pool[POOL_WORDS];
+    uint32_t slot_count; /* a power of two */
+    uint32_t pool_words;
+    uint32_t used; /* of these */
+    uint64_t *pool;
+    struct perf_recent slots[];
 };
 
-struct perf_recents *lode_perf_recents_new(void)
+/* Small recordings need small tables; compressed ones have more chains than bytes. */
+struct perf_recents *lode_perf_recents_new(uint64_t bytes)
 {
-    return calloc(1, sizeof(struct perf_recents));
+    uint32_t slots = SLOTS_LEAST;
+    while (slots < SLOTS_MOST && slots < bytes / 8)
+        slots *= 2;
+    uint64_t words = bytes + CHAIN_WORDS;
+    uint32_t pool = words < POOL_WORDS_MOST ? (uint32_t)words : POOL_WORDS_MOST;
+    struct perf_recents *recents = calloc(1, sizeof *recents + slots * sizeof(struct perf_recent));
+    uint64_t *memory = calloc(pool, sizeof *memory);
+    if (recents == NULL || memory == NULL) {
+        free(recents);
+        free(memory);
+        return NULL;
+    }
+    recents->slot_count = slots;
+    recents->pool_words = pool;
+    recents->pool = memory;
+    return recents;
 }
 
 void lode_perf_recents_free(struct perf_recents *recents)
 {
+    if (recents)
+        free(recents->pool);
     free(recents);
 }
 
@@ -70,10 +91,11 @@ static inline bool is_same(const struct perf_recents *recents, const struct perf
 struct perf_recent *lode_perf_recent_find(struct perf_recents *recents, struct perf_recent_query *query)
 {
     query->hash = hash_query(query);
-    struct perf_recent *slot = &recents->slots[query->hash % SLOTS];
+    uint32_t first = query->hash & (recents->slot_count - 1);
+    struct perf_recent *slot = &recents->slots[first];
     if (is_same(recents, slot, query))
         return slot;
-    slot = &recents->slots[query->hash % SLOTS ^ 1];
+    slot = &recents->slots[first ^ 1];
     return is_same(recents, slot, query) ? slot : NULL;
 }
 
@@ -83,12 +105,13 @@ struct perf_recent *lode_perf_recent_add(struct perf_recents *recents, const str
     uint32_t words = (uint32_t)(query->chain.size / sizeof(uint64_t));
     if (words > CHAIN_WORDS)
         return NULL;
-    if (words > POOL_WORDS - recents->used) {
-        memset(recents->slots, 0, sizeof recents->slots);
+    if (words > recents->pool_words - recents->used) {
+        memset(recents->slots, 0, recents->slot_count * sizeof *recents->slots);
         recents->used = 0;
     }
-    struct perf_recent *slot = &recents->slots[query->hash % SLOTS];
-    recents->slots[query->hash % SLOTS ^ 1] = *slot;
+    uint32_t first = query->hash & (recents->slot_count - 1);
+    struct perf_recent *slot = &recents->slots[first];
+    recents->slots[first ^ 1] = *slot;
     *slot = (struct perf_recent){.key = query->key,
                                  .hash = query->hash,
                                  .words = words,

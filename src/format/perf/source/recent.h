@@ -28,8 +28,8 @@ struct perf_recent {
 };
 
 struct perf_recents;
-/* NULL if out of memory. */
-struct perf_recents *lode_perf_recents_new(void);
+/* For a recording of so many bytes. NULL if out of memory. */
+struct perf_recents *lode_perf_recents_new(uint64_t bytes);
 void lode_perf_recents_free(struct perf_recents *recents);
 
 /* A chain with its hash. Words are compared as they stand in the file. */
