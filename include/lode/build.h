@@ -96,11 +96,19 @@ typedef struct lode_build_options {
     const char *const *structures;
     size_t structure_count;
     int no_loops; /* do not analyse the code of binaries, which finds loops */
+    /*
+     * For measurements: a directory for what was found in binaries, by build id, so that they are
+     * not analysed again. It is made if it is missing. NULL: none.
+     */
+    const char *structure_cache;
+    /* For measurements: only profiles of these programs, by the last part of their paths. */
+    const char *const *programs;
+    size_t program_count;
 } lode_build_options;
 #define LODE_BUILD_OPTIONS_INIT                                                                              \
     {                                                                                                        \
         sizeof(lode_build_options), 0, 0, 0, 0, LODE_TRACE_FULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,   \
-            0, 0, 0, NULL, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, NULL, 0, 0                           \
+            0, 0, 0, NULL, 0, 0, 0, NULL, NULL, 0, 0, 0, 0, NULL, 0, 0, NULL, 0, 0, NULL, NULL, 0            \
     }
 
 /* The phases of building. */

@@ -306,6 +306,21 @@ static bool has_shared_file(Dwarf *dwarf)
     return dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) > 0;
 }
 
+/* Whether a unit has code at an offset; one that does not say where its code is may have. */
+static bool has_offsets(const struct answers *answers, Dwarf_Die *unit)
+{
+    Dwarf_Addr base, start, end;
+    uint32_t first;
+    ptrdiff_t at = 0;
+    unsigned count = 0;
+    while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+        count++;
+        if (answers_within(answers, start, end, &first) > 0)
+            return true;
+    }
+    return count == 0 || at < 0;
+}
+
 unsigned read_debug(struct answers *answers, Dwarf *dwarf)
 {
     struct walk walk = {.answers = answers};
@@ -319,7 +334,7 @@ unsigned read_debug(struct answers *answers, Dwarf *dwarf)
         Dwarf_Lines *lines;
         size_t count;
         has |= type == DW_UT_skeleton ? SYMBOLS_HAS_OTHERS : 0u;
-        if (type != DW_UT_compile && type != DW_UT_partial)
+        if ((type != DW_UT_compile && type != DW_UT_partial) || !has_offsets(answers, &die))
             continue;
         walk.unit = die;
         walk_children(&walk, &die, SYMBOLS_NONE);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lode-symbols MEGABYTES SECONDS inside|beside|symbols[,loops|,all]|unwind|archive: reads binaries
- * for the library, which does not trust them, nor what this program says of them
+ * lode-symbols MEGABYTES SECONDS inside|beside|symbols[,loops|,all]|unwind|archive|serve: reads
+ * binaries for the library, which does not trust them, nor what this program says of them
  * (binary_protocol.h). Debug information is inside a binary, in a file beside it, or not wanted;
  * with loops, code is analysed: that of functions with offsets, or all. Or stacks are unwound, or
  * an archive is unpacked. The program has its files open when it starts, and can open no others; it
- * ends when memory or processor time run out, and dies with its parent.
+ * ends when memory or processor time run out, and dies with its parent. As a server it forks such a
+ * process for each binary, so that none can harm another, and nothing is loaded twice.
  */
 #include "binary.h"
 #include "structure.h"
@@ -19,6 +20,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -35,18 +38,23 @@ static void limit(int what, rlim_t most)
         _exit(SYMBOLS_NO_OUTPUT);
 }
 
-static void confine(unsigned long megabytes, unsigned long seconds)
+static void confine(unsigned long megabytes)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
-    limit(RLIMIT_CPU, seconds);
 #ifndef SANITIZED
     limit(RLIMIT_AS, (rlim_t)megabytes << 20);
 #else
     (void)megabytes; /* the sanitizer maps terabytes */
 #endif
+}
+
+/* Of a process that reads files. */
+static void confine_reader(unsigned long seconds)
+{
+    limit(RLIMIT_CPU, seconds);
     limit(RLIMIT_NOFILE, 0); /* what is open stays open */
 }
 
@@ -141,28 +149,101 @@ static void answer(Elf *elf, Elf *debug, bool has_loops, bool is_all)
     answers_send(&answers);
 }
 
-int main(int count, char **arguments)
+/* What libdw holds is not worth the time to free it. */
+static _Noreturn void read_binary(char *mode)
 {
-    if (count != 4)
-        return SYMBOLS_NO_OUTPUT; /* the library starts it, nobody else */
-    char *mode = arguments[3], *more = strchr(mode, ',');
+    char *more = strchr(mode, ',');
     if (more)
         *more++ = '\0';
     bool is_beside = strcmp(mode, "beside") == 0, is_inside = strcmp(mode, "inside") == 0;
-    confine(strtoul(arguments[1], NULL, 10), strtoul(arguments[2], NULL, 10));
     elf_version(EV_CURRENT);
-    if (strcmp(mode, "unwind") == 0)
-        _exit(unwind_all() ? SYMBOLS_DONE : SYMBOLS_NO_OUTPUT);
-    if (strcmp(mode, "archive") == 0)
-        _exit(archive_send());
     Elf *elf = elf_begin(SYMBOLS_BINARY_FD, ELF_C_READ_MMAP, NULL);
     if (elf == NULL || elf_kind(elf) != ELF_K_ELF)
-        return SYMBOLS_NO_BINARY;
+        _exit(SYMBOLS_NO_BINARY);
     answer(elf,
            is_beside   ? open_beside(elf)
            : is_inside ? elf
                        : NULL,
            more != NULL, more && strcmp(more, "all") == 0);
-    /* What libdw holds is not worth the time to free it. */
     _exit(SYMBOLS_DONE);
+}
+
+/* ---- a server ---- */
+
+/* The files of a request are the first that are open besides 0, 1 and 2. */
+static bool receive(char mode[SYMBOLS_MODE_SIZE])
+{
+    static const int wanted[] = {SYMBOLS_BINARY_FD, SYMBOLS_OFFSETS_FD, SYMBOLS_DEBUG_FD,
+                                 SYMBOLS_DEBUG_FD + 1};
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof wanted)];
+    } control;
+    struct iovec part = {mode, SYMBOLS_MODE_SIZE};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    ssize_t size;
+    do
+        size = recvmsg(SYMBOLS_SOCKET_FD, &message, 0);
+    while (size < 0 && errno == EINTR);
+    struct cmsghdr *first = size == SYMBOLS_MODE_SIZE ? CMSG_FIRSTHDR(&message) : NULL;
+    mode[SYMBOLS_MODE_SIZE - 1] = '\0';
+    return first && first->cmsg_len == CMSG_LEN(sizeof wanted) &&
+           memcmp(CMSG_DATA(first), wanted, sizeof wanted) == 0;
+}
+
+/* In the fork: the answer goes to the usual place, and the server's socket is out of reach. */
+static _Noreturn void read_forked(char *mode, unsigned long seconds)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (dup2(SYMBOLS_DEBUG_FD + 1, SYMBOLS_OUTPUT_FD) < 0)
+        _exit(SYMBOLS_NO_OUTPUT);
+    close(SYMBOLS_DEBUG_FD + 1);
+    close(SYMBOLS_SOCKET_FD);
+    confine_reader(seconds);
+    read_binary(mode);
+}
+
+static int wait_for(pid_t child)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+/* Until nobody asks any more. */
+static void serve(unsigned long seconds)
+{
+    char mode[SYMBOLS_MODE_SIZE];
+    while (receive(mode)) {
+        pid_t child = fork();
+        if (child == 0)
+            read_forked(mode, seconds);
+        for (int fd = SYMBOLS_BINARY_FD; fd <= SYMBOLS_DEBUG_FD + 1; fd++)
+            close(fd);
+        int status = child < 0 ? SIGABRT : wait_for(child);
+        if (send(SYMBOLS_SOCKET_FD, &status, sizeof status, MSG_NOSIGNAL) != sizeof status)
+            return;
+    }
+}
+
+int main(int count, char **arguments)
+{
+    if (count != 4)
+        return SYMBOLS_NO_OUTPUT; /* the library starts it, nobody else */
+    unsigned long seconds = strtoul(arguments[2], NULL, 10);
+    confine(strtoul(arguments[1], NULL, 10));
+    if (strcmp(arguments[3], "serve") == 0) {
+        serve(seconds);
+        _exit(SYMBOLS_DONE);
+    }
+    confine_reader(seconds);
+    if (strcmp(arguments[3], "unwind") == 0) {
+        elf_version(EV_CURRENT);
+        _exit(unwind_all() ? SYMBOLS_DONE : SYMBOLS_NO_OUTPUT);
+    }
+    if (strcmp(arguments[3], "archive") == 0)
+        _exit(archive_send());
+    read_binary(arguments[3]);
 }

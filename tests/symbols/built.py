@@ -245,22 +245,32 @@ def helper_as(folder, name, lines):
     return plugins
 
 
-def check_only_sampled_modules(tap, options, folder, program, weights):
-    """A run has many modules, and few with samples: the helper is started for those alone."""
+def build_with(options, plugins, directory, target, *words, **environment):
+    before = dict(os.environ)
+    os.environ.update(environment, LODE_PLUGINS=str(plugins))
+    built = Built(options.lode, directory, target, *words)
+    os.environ.clear()
+    os.environ.update(before)
+    return built
+
+
+def check_one_start(tap, options, folder, program, weights):
+    """A run has many modules, and few with samples: the helper is started once for all of those, and reads no others."""
     log, real, others = folder / "started", Path(options.helper).resolve(), []
     for i in range(12):
         others.append(folder / f"other{i}")
         shutil.copy(program, others[-1])
-    nodes = [Node(2, 0, 0, PRIMARY), Node(4, 2, 0, MAIN_THREAD), Node(6, 4, 5, next(iter(weights)), {0: 1.0})]
-    (folder / "many").mkdir()
-    (folder / "many" / "made-000000-000-00000abc-7-0.hpcrun").write_bytes(
-        Measured(nodes, modules=[str(path) for path in (*others[:4], program, *others[4:])]).profile((NODE, 0xabc, 0), (THREAD, 0, 0)))
-    before = dict(os.environ)
-    os.environ["LODE_PLUGINS"] = str(helper_as(folder, "plugins-many", f'echo "$3" >> {log}; exec {real} "$@"'))
-    built = Built(options.lode, folder / "many", folder / "many-db")
-    os.environ.clear()
-    os.environ.update(before)
-    tap.check(built.status == 0 and log.read_text().split() == ["inside,loops"], "of 13 modules, the one with samples is read", [log.read_text(), built.said])
+    names = [str(path) for path in (*others[:4], program, *others[4:])]
+    for sampled in ((5,), (1, 5, 13)):
+        nodes = [Node(2, 0, 0, PRIMARY), Node(4, 2, 0, MAIN_THREAD)]
+        nodes += [Node(6 + 2 * i, 4, module, next(iter(weights)), {0: 1.0}) for i, module in enumerate(sampled)]
+        directory = folder / f"many{len(sampled)}"
+        directory.mkdir()
+        (directory / "made-000000-000-00000abc-7-0.hpcrun").write_bytes(Measured(nodes, modules=names).profile((NODE, 0xabc, 0), (THREAD, 0, 0)))
+        plugins = helper_as(folder, f"plugins-many{len(sampled)}", f'echo "$3" >> {log}; exec {real} "$@"')
+        log.write_text("", encoding="utf-8")
+        built = build_with(options, plugins, directory, folder / f"many-db{len(sampled)}")
+        tap.check(built.status == 0 and log.read_text().split() == ["serve"], f"of 13 modules, {len(sampled)} with samples are read by one helper", [log.read_text(), built.said])
 
 
 def check_result_types(tap, lode, folder):
@@ -280,21 +290,112 @@ int main(int count, char **words) { return app::twice(count) + app::plain(count)
     tap.check(found == {"app::twice<int>(int)", "app::twice<double>(double)", "app::next<char*>(char**)", "app::plain(int)"}, "names have no types of results", found)
 
 
+def damage_entry(entry, way):
+    """False: not on this machine."""
+    data = entry.read_bytes()
+    if way in ("cut", "empty", "longer"):
+        entry.write_bytes({"cut": data[:-9], "empty": b"", "longer": data + bytes(8)}[way])
+    elif way == "a link":
+        other = entry.with_name("other")
+        entry.rename(other)
+        entry.symlink_to(other.name)
+    elif way == "of anybody":
+        entry.chmod(0o666)
+    elif way == "of another user":
+        if os.geteuid() != 0:
+            return False
+        os.chown(entry.parent, 0, 0)
+        os.chown(entry, 12345, 12345)
+    else:
+        at = {"a wrong header": 20, "a wrong answer": len(data) - 20}[way]
+        entry.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1:])
+    return True
+
+
+def check_cache(tap, options, folder, program, weights):
+    """What was found in a binary is kept by its build id: the next build starts no helper, and the database is the same to the byte."""
+    log, real, home = folder / "cache-log", Path(options.helper).resolve(), folder / "cache-home"
+    plugins = helper_as(folder, "plugins-cache", f'echo "$3" >> {log}; exec {real} "$@"')
+    every = measure(folder / "cache-all", [program], weights)
+    few = measure(folder / "cache-few", [program], dict(list(weights.items())[::3]))
+    entries = home / "lode" / "structure"
+
+    def build(directory, *words, cache=home):
+        log.write_text("", encoding="utf-8")
+        built = build_with(options, plugins, directory, folder / "cache-db", *words, XDG_CACHE_HOME=str(cache))
+        return built.bytes(), log.read_text(encoding="utf-8").split()
+
+    plain = {directory: build(directory, "--structure-cache", "none")[0] for directory in (every, few)}
+    tap.check(not entries.exists(), "nothing is kept with --structure-cache none")
+    tap.check(build(few) == (plain[few], ["serve"]) and build(few) == (plain[few], []), "the second build reads no binary")
+    entry = next(entries.iterdir())
+    modes = [oct(path.stat().st_mode & 0o777) for path in (entries, entry)]
+    tap.check(modes == ["0o700", "0o600"] and entry.name.startswith(helper_build_id(program)), "entries are private, and named by the build id", [modes, entry.name])
+    tap.check(build(every) == (plain[every], ["serve"]) and build(every) == (plain[every], []) and build(few) == (plain[few], []),
+              "an entry grows with what is asked, and answers for less")
+    for way in ("cut", "empty", "longer", "a wrong header", "a wrong answer", "a link", "of anybody", "of another user"):
+        if damage_entry(entry, way):
+            tap.check(build(every) == (plain[every], ["serve"]) and build(every) == (plain[every], []), f"an entry that is damaged ({way}) is as none, and is replaced")
+    old = entries / f"{'0' * 40}-inside.lode-structure"
+    make_sparse(old)
+    os.utime(old, (1, 1))
+    other = compiled.compile_program(folder, "cached", (compiled.C_MAIN, compiled.C_SHARED), ["-O1", "-Wl,--build-id"])
+    third = measure(folder / "cache-third", [other], {next(iter(sampled_addresses(other))): 1.0})
+    build(third)
+    tap.check(not old.exists() and entry.exists() and len(list(entries.glob("*.lode-structure"))) == 2, "what was not used for longest goes when there is too much", list(entries.iterdir()))
+    site = folder / "site"
+    site.mkdir()
+    site.chmod(0o755)
+    build(every, "--structure-cache", str(site))
+    tap.check(build(every, "--structure-cache", str(site), cache=folder / "nowhere") == (plain[every], []) and [oct(path.stat().st_mode & 0o777) for path in site.iterdir()] == ["0o644"],
+              "a directory of a site serves all who may read it", list(site.iterdir()))
+    inside = folder / "cache-inside"
+    measure(inside, [inside / "program"], weights)
+    shutil.copy(program, inside / "program")
+    tap.check(build(inside, cache=folder / "untouched")[1] == ["serve"] and not list((folder / "untouched").glob("lode/structure/*")), "binaries inside measurements are not kept")
+    blocked = folder / "blocked"
+    blocked.write_text("", encoding="utf-8")
+    tap.check(build(few, cache=blocked) == (plain[few], ["serve"]), "without a directory for it, nothing is kept")
+
+
+def fault(folder, name, action):
+    """A library that acts when lode-symbols begins to read debug information: `size` is that of the binary."""
+    source, library = folder / f"{name}.c", folder / f"{name}.so"
+    source.write_text(f"""#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+void *dwarf_begin_elf(void *elf, int how, void *section)
+{{
+    struct stat about;
+    long size = fstat(3, &about) == 0 ? (long)about.st_size : 0;
+    {action}
+    return ((void *(*)(void *, int, void *))dlsym(RTLD_NEXT, "dwarf_begin_elf"))(elf, how, section);
+}}
+""", encoding="utf-8")
+    compiled.output("gcc", "-shared", "-fPIC", "-O1", source, "-o", library, "-ldl")
+    return library
+
+
 def check_ended_helper(tap, options, folder, program, frames, weights):
-    """A helper with a limit of one second, and ones that die: on one binary of two."""
+    """A helper with a limit of one second, and ones that die, say nothing or too much: where they read debug information of one binary of two."""
     slow, real = folder / "slow", Path(options.helper).resolve()
     wanted = wanted_paths(frames, weights)
     directory = measure(folder / "ended", [slow, program], weights)
-    # The large binary is the one with the long table.
-    is_slow = f'[ "$(stat -L -c %s /proc/self/fd/3)" = {slow.stat().st_size} ] && [ "$3" = inside,loops ]'
-    cases = {"a second": f'exec {real} "$1" 1 "$3"', "killed": f'if {is_slow}; then kill -9 $$; fi; exec {real} "$@"',
-             "crashed": f'if {is_slow}; then kill -11 $$; fi; exec {real} "$@"', "silent": f'if {is_slow}; then exit 0; fi; exec {real} "$@"'}
-    for name, lines in cases.items():
-        before = dict(os.environ)
-        os.environ["LODE_PLUGINS"] = str(helper_as(folder, f"plugins-{name.replace(' ', '-')}", lines))
-        built = Built(options.lode, directory, folder / "ended-db")
-        os.environ.clear()
-        os.environ.update(before)
+    actions = {"killed": "kill(getpid(), SIGKILL);", "crashed": "kill(getpid(), SIGSEGV);", "silent": "_exit(0);",
+               "endless": "static char much[1 << 16]; for (;;) if (write(1, much, sizeof much) < 0) _exit(0);",
+               "server killed": "kill(getppid(), SIGKILL); for (;;) pause();"}
+    for name, action in {"a second": None, **actions}.items():
+        words = name.replace(" ", "-")
+        lines = f'exec {real} "$1" 1 "$3"'
+        if action:
+            # The large binary is the one with the long table.
+            library = fault(folder, words, f"if (size == {slow.stat().st_size}) {{ {action} }}")
+            lines = f'export LD_PRELOAD={library}; exec {real} "$@"'
+        built = build_with(options, helper_as(folder, f"plugins-{words}", lines), directory, folder / "ended-db")
         tap.check(built.status == 0 and "1 finding copied" in built.said and "such as binary-unread" in built.said, f"a helper that is ended ({name}) is a finding", [built.said])
         wrong = differences(built.paths(module=built_module(built, program)), wanted)
         tap.check(not wrong, f"the rest is built ({name})", wrong)
@@ -368,7 +469,8 @@ def main():
         if options.limits == "yes":
             check_limits(tap, options, folder, program, frames, weights)
             check_ended_helper(tap, options, folder, program, frames, weights)
-            check_only_sampled_modules(tap, options, folder, program, weights)
+            check_cache(tap, options, folder, program, weights)
+            check_one_start(tap, options, folder, program, weights)
         else:
             tap.skip("limits of the helper", "sanitized programs have none")
         check_hostile_modules(tap, options.lode, folder, program, frames, weights)

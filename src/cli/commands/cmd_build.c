@@ -34,7 +34,8 @@ typedef struct build_options {
     unsigned statistics;
     int ignores_structures, is_like_hpcprof, is_foreign, has_no_sources;
     int has_all_sources, has_no_loops;
-    text_list replacements, source_roots, structures;
+    text_list replacements, source_roots, structures, programs;
+    const char *structure_cache; /* NULL: that of the user */
     uint64_t debug_size_most;
 } build_options;
 
@@ -140,6 +141,8 @@ static lode_build_options settings_of(const build_options *options, building *b)
     settings.no_loops = options->has_no_loops;
     settings.structures = options->structures.items;
     settings.structure_count = options->structures.count;
+    settings.programs = options->programs.items;
+    settings.program_count = options->programs.count;
     settings.debug_size_most = options->debug_size_most;
     settings.on_finding = on_finding;
     settings.on_progress = on_progress;
@@ -344,6 +347,8 @@ static int check_options(const invocation *call)
                 : options->debug_size_most    ? "debug-max-size"
                 : options->has_no_loops       ? "no-loops"
                 : options->structures.count   ? "structure"
+                : options->structure_cache    ? "structure-cache"
+                : options->programs.count     ? "only"
                                               : NULL;
     if (wrong)
         return report("--%s is not for %s (see 'lode help build')", wrong,
@@ -382,8 +387,10 @@ static int build_with(const invocation *call, lode_comm *comm)
     if (is_first && (status = check_kinds(call)) != EXIT_DONE)
         return status;
     plugin symbols;
+    char *cache = measured_cache(options->structure_cache);
     if (call->kind == LODE_STORE_MEASUREMENTS && is_first)
         settings.symbols_program = measured_symbols(&symbols);
+    settings.structure_cache = cache;
     settings.comm = comm;
     progress_init(&b.progress);
     b.progress.byte_phase = "reading";
@@ -393,6 +400,7 @@ static int build_with(const invocation *call, lode_comm *comm)
     lode_status done =
         lode_build(call->operands, call->operand_count, options->target, &settings, &result, &error);
     progress_clear(&b.progress);
+    free(cache);
     if (done != LODE_OK) {
         status = report_unwritten(options->target, &error);
     } else if (is_first) {
@@ -476,6 +484,8 @@ static const option_spec build_own[] = {
     {"all-sources", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_all_sources)},
     {"no-source", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_no_sources)},
     {"structure", 0, OPTION_TEXTS, "FILE", NULL, offsetof(build_options, structures)},
+    {"structure-cache", 0, OPTION_TEXT, "DIR", NULL, offsetof(build_options, structure_cache)},
+    {"only", 0, OPTION_TEXTS, "PROGRAM", NULL, offsetof(build_options, programs)},
     {"no-loops", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_no_loops)},
     {"debug-max-size", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, debug_size_most)},
     {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats)},

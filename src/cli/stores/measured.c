@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "stores/measured.h"
 
+#include "alloc.h"
 #include "interrupt.h"
 #include "output/progress.h"
 #include "output/report.h"
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define DIRECTORY_NAME "lode-XXXXXX"
 #define OPEN_FILES     16 /* while a directory is removed */
@@ -44,6 +47,39 @@ const char *measured_symbols_found(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_symbols);
     return symbols_path;
+}
+
+/* ---- the cache ---- */
+
+static char *below(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = alloc_array(size, 1);
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+/* As the XDG base directory specification has it. */
+static char *user_cache(void)
+{
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (cache && cache[0] == '/')
+        return below(cache, "lode/structure");
+    return home && home[0] == '/' ? below(home, ".cache/lode/structure") : NULL;
+}
+
+char *measured_cache(const char *named)
+{
+    struct stat about;
+    if (named)
+        return strcmp(named, "none") == 0 ? NULL : alloc_text(named);
+    char *path = user_cache();
+    /* What its owner wrote is trusted. */
+    if (path && stat(path, &about) == 0 && about.st_uid != geteuid()) {
+        free(path);
+        path = NULL;
+    }
+    return path;
 }
 
 /* ---- the directory ---- */

@@ -14,6 +14,9 @@ const char *measured_symbols(plugin *found);
 /* The same, found once. MT: any thread. */
 const char *measured_symbols_found(void);
 
+/* The directory for what is found in binaries: NULL for that of the user, or "none". free() it. */
+char *measured_cache(const char *named);
+
 /*
  * Builds a database from measurements in a private directory below TMPDIR, opens it, and removes
  * the directory: the open database needs no names. Signals are held from then on. EXIT_TROUBLE

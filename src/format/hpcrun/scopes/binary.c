@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts lode-symbols with open files and an empty environment, and collects what it writes. */
+/* Starts lode-symbols with an empty environment, gives it open files, and collects what it writes. */
 #include "format/hpcrun/scopes/binary.h"
 
 #include <errno.h>
@@ -7,23 +7,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum {
-    LOWEST_FD = 16, /* above those that the process gets */
     PIECE = 1 << 16
 };
-
-/* Files that the process inherits, under numbers that do not collide with its own. */
-struct files {
-    int output, binary, offsets, debug;
-};
-
-static int raise_fd(int fd)
-{
-    return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, LOWEST_FD);
-}
 
 static void close_fd(int fd)
 {
@@ -44,34 +34,21 @@ static bool write_all(int fd, const void *bytes, size_t size)
 
 static int offsets_file(const uint64_t *offsets, uint32_t count)
 {
-    int fd = memfd_create("lode-offsets", MFD_CLOEXEC), raised = raise_fd(fd);
-    close_fd(fd);
-    if (raised >= 0 && !write_all(raised, offsets, count * sizeof *offsets)) {
-        close(raised);
-        raised = -1;
+    int fd = memfd_create("lode-offsets", MFD_CLOEXEC);
+    if (fd >= 0 && !write_all(fd, offsets, count * sizeof *offsets)) {
+        close(fd);
+        fd = -1;
     }
-    return raised;
+    return fd;
 }
 
-static bool add_actions(posix_spawn_file_actions_t *actions, const struct files *files)
-{
-    bool done = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0) == 0 &&
-                posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0) == 0 &&
-                posix_spawn_file_actions_adddup2(actions, files->output, SYMBOLS_OUTPUT_FD) == 0 &&
-                posix_spawn_file_actions_adddup2(actions, files->binary, SYMBOLS_BINARY_FD) == 0 &&
-                posix_spawn_file_actions_adddup2(actions, files->offsets, SYMBOLS_OFFSETS_FD) == 0;
-    /* Whatever the caller has there is not meant. */
-    return done &&
-           (files->debug >= 0
-                ? posix_spawn_file_actions_adddup2(actions, files->debug, SYMBOLS_DEBUG_FD) == 0
-                : posix_spawn_file_actions_addopen(actions, SYMBOLS_DEBUG_FD, "/dev/null", O_RDONLY, 0) == 0);
-}
+/* ---- the process ---- */
 
 bool lode_binary_start(const char *path, const char *mode, unsigned limit,
                        const posix_spawn_file_actions_t *actions, pid_t *pid)
 {
     posix_spawnattr_t attributes;
-    char megabytes[16], seconds[16], program[] = "lode-symbols", words[BINARY_MODE_SIZE];
+    char megabytes[16], seconds[16], program[] = "lode-symbols", words[SYMBOLS_MODE_SIZE];
     char *arguments[] = {program, megabytes, seconds, words, NULL}, *environment[] = {NULL};
     sigset_t all, none;
     snprintf(megabytes, sizeof megabytes, "%d", BINARY_MEGABYTES);
@@ -89,19 +66,95 @@ bool lode_binary_start(const char *path, const char *mode, unsigned limit,
     return started;
 }
 
-static bool start(const struct binary_request *request, const struct files *files, pid_t *pid)
+static bool spawn(struct binary_helper *helper, int socket)
 {
     posix_spawn_file_actions_t actions;
-    const char *debug = request->symbols_only ? "symbols" : files->debug >= 0 ? "beside" : "inside";
-    char mode[BINARY_MODE_SIZE];
-    snprintf(mode, sizeof mode, "%s%s", debug, request->is_all ? ",all" : request->has_loops ? ",loops" : "");
     if (posix_spawn_file_actions_init(&actions) != 0)
         return false;
-    bool started = add_actions(&actions, files) &&
-                   lode_binary_start(request->program, mode, BINARY_SECONDS, &actions, pid);
+    bool started = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) == 0 &&
+                   posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0) == 0 &&
+                   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0) == 0 &&
+                   posix_spawn_file_actions_adddup2(&actions, socket, SYMBOLS_SOCKET_FD) == 0 &&
+                   lode_binary_start(helper->program, "serve", BINARY_SECONDS, &actions, &helper->pid);
     posix_spawn_file_actions_destroy(&actions);
     return started;
 }
+
+static bool start(struct binary_helper *helper)
+{
+    int ends[2];
+    if (helper->socket >= 0)
+        return true;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    /* Above the number that it gets: a file that is already there would not stay open. */
+    int other = fcntl(ends[1], F_DUPFD_CLOEXEC, SYMBOLS_SOCKET_FD + 1);
+    bool started = other >= 0 && spawn(helper, other);
+    close_fd(other);
+    close(ends[1]);
+    if (started)
+        helper->socket = ends[0];
+    else
+        close(ends[0]);
+    return started;
+}
+
+void lode_binary_helper_close(struct binary_helper *helper)
+{
+    int status;
+    if (helper->socket < 0)
+        return;
+    close(helper->socket);
+    helper->socket = -1;
+    kill(helper->pid, SIGKILL);
+    while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+}
+
+static bool send_request(const struct binary_helper *helper, const char *mode, const int files[SYMBOLS_FILES])
+{
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(SYMBOLS_FILES * sizeof(int))];
+    } control = {0};
+    char words[SYMBOLS_MODE_SIZE] = {0};
+    struct iovec part = {words, sizeof words};
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+    snprintf(words, sizeof words, "%s", mode);
+    *first = (struct cmsghdr){
+        .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(SYMBOLS_FILES * sizeof(int))};
+    memcpy(CMSG_DATA(first), files, SYMBOLS_FILES * sizeof(int));
+    return sendmsg(helper->socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof words;
+}
+
+/* Sends a request; a helper that has ended starts again. */
+static bool order(struct binary_helper *helper, const char *mode, const int files[SYMBOLS_FILES])
+{
+    if (!start(helper))
+        return false;
+    if (send_request(helper, mode, files))
+        return true;
+    lode_binary_helper_close(helper);
+    return start(helper) && send_request(helper, mode, files);
+}
+
+/* How the process that read the binary ended; a helper that cannot say has crashed. */
+static int receive_status(struct binary_helper *helper)
+{
+    int status;
+    ssize_t size;
+    do
+        size = recv(helper->socket, &status, sizeof status, 0);
+    while (size < 0 && errno == EINTR);
+    if (size == (ssize_t)sizeof status)
+        return status;
+    lode_binary_helper_close(helper);
+    return SIGABRT;
+}
+
+/* ---- answers ---- */
 
 /* All that the process writes; false if it is too much, or out of memory. */
 static bool collect(int fd, struct lode_blob *out)
@@ -130,20 +183,19 @@ static void explain(struct binary_reply *reply, int status, bool is_whole)
     snprintf(reply->why, sizeof reply->why, "%s", why);
 }
 
-static lode_status talk(struct binary_reply *reply, const struct binary_request *request, int reading,
-                        pid_t pid)
+static lode_status talk(struct binary_reply *reply, const struct binary_request *request, int reading)
 {
     struct lode_blob output = {0};
-    int status = 0;
     bool is_whole = collect(reading, &output);
+    /* A process that writes on after this ends by a signal, and one that does not when time is up. */
     close(reading);
-    if (!is_whole)
-        kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    int status = receive_status(request->helper);
     bool is_sound = is_whole && status == 0 &&
                     lode_binary_parse(reply, (struct lode_range){output.bytes, output.size}, request);
-    lode_blob_free(&output);
+    if (is_sound && request->raw)
+        *request->raw = output;
+    else
+        lode_blob_free(&output);
     if (!is_sound)
         explain(reply, status, is_whole);
     return is_sound ? LODE_OK : LODE_END;
@@ -152,24 +204,21 @@ static lode_status talk(struct binary_reply *reply, const struct binary_request 
 lode_status lode_binary_ask(struct binary_reply *reply, const struct binary_request *request,
                             lode_error *error)
 {
-    int ends[2] = {-1, -1};
-    pid_t pid;
+    const char *debug = request->symbols_only ? "symbols" : request->debug >= 0 ? "beside" : "inside";
+    char mode[SYMBOLS_MODE_SIZE];
+    int ends[2];
+    snprintf(mode, sizeof mode, "%s%s", debug, request->is_all ? ",all" : request->has_loops ? ",loops" : "");
     lode_binary_init(reply);
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return lode_fail_errno(error, request->program, "cannot start");
-    struct files files = {.output = raise_fd(ends[1]),
-                          .binary = raise_fd(request->binary),
-                          .offsets = offsets_file(request->offsets, request->count),
-                          .debug = raise_fd(request->debug)};
+        return lode_fail_errno(error, request->helper->program, "cannot start");
+    int offsets = offsets_file(request->offsets, request->count);
+    int files[SYMBOLS_FILES] = {request->binary, offsets,
+                                request->debug >= 0 ? request->debug : request->binary, ends[1]};
+    bool is_sent = offsets >= 0 && order(request->helper, mode, files);
+    close_fd(offsets);
     close(ends[1]);
-    bool started =
-        files.output >= 0 && files.binary >= 0 && files.offsets >= 0 && start(request, &files, &pid);
-    close_fd(files.output);
-    close_fd(files.binary);
-    close_fd(files.offsets);
-    close_fd(files.debug);
-    if (started)
-        return talk(reply, request, ends[0], pid);
+    if (is_sent)
+        return talk(reply, request, ends[0]);
     close(ends[0]);
     snprintf(reply->why, sizeof reply->why, "%s", "the program that reads binaries does not start");
     return LODE_END;

@@ -14,20 +14,34 @@
 enum {
     BINARY_MEGABYTES = 2048, /* of the process */
     BINARY_SECONDS = 60,     /* of its processor time */
-    BINARY_WHY_SIZE = 128,
-    BINARY_MODE_SIZE = 16 /* of the word that says what is wanted */
+    BINARY_WHY_SIZE = 128
 };
 
 #define BINARY_NOT_ELF "not an ELF file" /* an answer that is no finding */
 
-struct binary_request {
+/*
+ * A process that forks one for each request. It starts with the first request, and again after it
+ * died.
+ */
+struct binary_helper {
     const char *program; /* the path of lode-symbols */
-    int binary, debug;   /* open files; debug is -1: what the binary itself has */
-    bool symbols_only;   /* without debug information */
-    bool has_loops;      /* code is analysed */
-    bool is_all;         /* all code is asked about, and there are no offsets */
+    int socket;          /* -1: it does not run */
+    pid_t pid;
+};
+
+#define BINARY_HELPER_INIT(path) ((struct binary_helper){.program = (path), .socket = -1})
+
+void lode_binary_helper_close(struct binary_helper *helper);
+
+struct binary_request {
+    struct binary_helper *helper;
+    int binary, debug; /* open files; debug is -1: what the binary itself has */
+    bool symbols_only; /* without debug information */
+    bool has_loops;    /* code is analysed */
+    bool is_all;       /* all code is asked about, and there are no offsets */
     const uint64_t *offsets;
     uint32_t count;
+    struct lode_blob *raw; /* gets what the process said, if it is sound; may be NULL */
 };
 
 /* What the process said. */

@@ -40,6 +40,18 @@ enum {
     SYMBOLS_DEBUG_FD = 5    /* of the mode "beside" */
 };
 
+/*
+ * In the mode "serve" the helper reads no binary itself. Each request is a message to its socket: a
+ * mode of SYMBOLS_MODE_SIZE bytes, with open files: the binary, the offsets, the file with debug
+ * information or any other, and what the answer is written to. A fork of the helper reads the
+ * binary; how that ended is the answer to the message: an int, as of waitpid.
+ */
+enum {
+    SYMBOLS_SOCKET_FD = 16,
+    SYMBOLS_MODE_SIZE = 16,
+    SYMBOLS_FILES = 4
+};
+
 enum symbols_record {
     SYMBOLS_STRING = 'S',
     SYMBOLS_SCOPE = 'C',

@@ -99,9 +99,14 @@ bool lode_hpcrun_scopes_ask(struct hpcrun_scopes *scopes, const char *path, cons
 /* The function of a placeholder; LODE_NO_NUMBER if out of memory. */
 uint32_t lode_hpcrun_scopes_placeholder(struct hpcrun_scopes *scopes, uint64_t code);
 
+struct binary_helper;
+struct binary_cache;
+
 /* How files of load modules are found, and who reads them. */
 struct hpcrun_binaries {
     const char *program;             /* the path of lode-symbols; NULL: binaries are not read */
+    struct binary_helper *helper;    /* the same, as a process that is asked about one after another */
+    struct binary_cache *cache;      /* what it said; may be NULL */
     const char *const *replacements; /* "FROM=TO"; see lode_replace_prefix */
     size_t replacement_count;
     bool foreign;             /* use files below the measurements only */

@@ -3,6 +3,7 @@
  * Binaries as the last provider: functions, inlined functions and lines of debug information,
  * symbols, and loops of their code.
  */
+#include "format/hpcrun/binaries/cache.h"
 #include "format/hpcrun/scopes/binary.h"
 #include "format/hpcrun/scopes/kernel.h"
 #include "format/hpcrun/scopes/module_file.h"
@@ -49,22 +50,22 @@ static int open_near(const struct binary_asking *asking, const char *path)
     return file.fd;
 }
 
-static int open_by_id(const struct binary_asking *asking, const struct binary_reply *reply)
+static int open_by_id(const struct binary_asking *asking, const struct binary_notes *notes)
 {
     char path[sizeof DEBUG_ROOT + (size_t)2 * SYMBOLS_BUILD_ID_MOST + 32];
     int used = snprintf(path, sizeof path, "%s/.build-id/", DEBUG_ROOT);
-    if (reply->build_id_size < 2)
+    if (notes->build_id_size < 2)
         return -1;
-    for (size_t i = 0; i < reply->build_id_size; i++)
-        used += snprintf(path + used, sizeof path - (size_t)used, "%02x%s", reply->build_id[i],
+    for (size_t i = 0; i < notes->build_id_size; i++)
+        used += snprintf(path + used, sizeof path - (size_t)used, "%02x%s", notes->build_id[i],
                          i == 0 ? "/" : "");
     snprintf(path + used, sizeof path - (size_t)used, ".debug");
     return open_candidate(asking, path);
 }
 
-static int open_by_link(const struct binary_asking *asking, const struct binary_reply *reply)
+static int open_by_link(const struct binary_asking *asking, const char *link)
 {
-    const char *link = (const char *)reply->link.bytes, *slash = strrchr(asking->file.path, '/');
+    const char *slash = strrchr(asking->file.path, '/');
     char path[2 * PATH_MAX];
     if (link[0] == '/')
         return open_candidate(asking, link);
@@ -79,10 +80,10 @@ static int open_by_link(const struct binary_asking *asking, const struct binary_
 }
 
 /* The file with the debug information of a binary that has none; -1: there is none. */
-static int find_debug(const struct binary_asking *asking, const struct binary_reply *reply)
+static int find_debug(const struct binary_asking *asking, const struct binary_notes *notes)
 {
-    int fd = open_by_id(asking, reply);
-    return fd < 0 && reply->link.size > 1 ? open_by_link(asking, reply) : fd;
+    int fd = open_by_id(asking, notes);
+    return fd < 0 && notes->link[0] ? open_by_link(asking, notes->link) : fd;
 }
 
 /* ---- asking ---- */
@@ -92,21 +93,47 @@ static lode_status note(const struct binary_asking *asking, const char *why)
     return lode_report_add(asking->all->report, asking->rule, asking->path, LODE_NO_OFFSET, "%s", why);
 }
 
-/* Asks with the file that has the debug information; the reply stays as it is if that fails. */
-static lode_status ask_beside(struct binary_asking *asking, struct binary_reply *reply)
+/*
+ * The cache of a file, unless others could have chosen its build id: the author of measurements, or
+ * another user of the machine.
+ */
+static struct binary_cache *cache_of(const struct binary_asking *asking)
 {
-    struct binary_reply better;
-    asking->request.debug = find_debug(asking, reply);
+    struct stat about;
+    bool is_own = !asking->file.is_beneath && fstat(asking->file.fd, &about) == 0 &&
+                  (about.st_uid == 0 || about.st_uid == geteuid()) && (about.st_mode & S_IWOTH) == 0;
+    return is_own ? asking->all->binaries.cache : NULL;
+}
+
+/* Asks with the file that has the debug information. LODE_END: there is none, or it failed. */
+static lode_status ask_beside(struct binary_asking *asking, const struct binary_notes *notes,
+                              struct binary_reply *reply)
+{
+    lode_binary_init(reply);
+    asking->request.debug = find_debug(asking, notes);
     if (asking->request.debug < 0)
-        return LODE_OK;
-    lode_status status = lode_binary_ask(&better, &asking->request, asking->error);
+        return LODE_END;
+    lode_status status =
+        lode_binary_ask_cached(cache_of(asking), notes, reply, &asking->request, asking->error);
     close(asking->request.debug);
     asking->request.debug = -1;
     if (status == LODE_END)
-        status = note(asking, better.why);
-    else if (status == LODE_OK && !better.has_debug)
+        LODE_TRY(note(asking, reply->why));
+    else if (status == LODE_OK && !reply->has_debug)
         status = note(asking, "the file with its debug information is of another binary, or has none");
-    else if (status == LODE_OK) {
+    return status;
+}
+
+/* After an answer that debug information is not where it seemed to be. */
+static lode_status ask_again(struct binary_asking *asking, struct binary_reply *reply)
+{
+    struct binary_notes notes = {.build_id_size = reply->build_id_size};
+    struct binary_reply better;
+    memcpy(notes.build_id, reply->build_id, reply->build_id_size);
+    snprintf(notes.link, sizeof notes.link, "%s",
+             reply->link.size > 0 ? (const char *)reply->link.bytes : "");
+    lode_status status = ask_beside(asking, &notes, &better);
+    if (status == LODE_OK && better.has_debug) {
         struct binary_reply swapped = *reply;
         *reply = better;
         better = swapped;
@@ -114,7 +141,7 @@ static lode_status ask_beside(struct binary_asking *asking, struct binary_reply 
         reply->module.strings = &reply->strings;
     }
     lode_binary_free(&better);
-    return status;
+    return status == LODE_END ? LODE_OK : status;
 }
 
 /*
@@ -123,12 +150,22 @@ static lode_status ask_beside(struct binary_asking *asking, struct binary_reply 
  */
 static lode_status ask_all(struct binary_asking *asking, struct binary_reply *reply)
 {
+    struct binary_notes notes = {0};
     uint64_t most = asking->all->binaries.debug_size_most;
     asking->size_most = most ? most : DEBUG_SIZE_MOST;
     asking->request.symbols_only = asking->file.size >= asking->size_most;
-    lode_status status = lode_binary_ask(reply, &asking->request, asking->error);
-    if (status == LODE_OK && !reply->has_debug && !asking->request.symbols_only)
-        return ask_beside(asking, reply);
+    bool is_bare = !asking->request.symbols_only &&
+                   lode_binary_notes(&notes, asking->file.fd, asking->file.size) && !notes.has_debug;
+    if (is_bare) {
+        lode_status found = ask_beside(asking, &notes, reply);
+        if (found != LODE_END)
+            return found;
+        lode_binary_free(reply);
+    }
+    lode_status status =
+        lode_binary_ask_cached(cache_of(asking), &notes, reply, &asking->request, asking->error);
+    if (status == LODE_OK && !reply->has_debug && !asking->request.symbols_only && !is_bare)
+        return ask_again(asking, reply);
     if (status != LODE_END || strcmp(reply->why, BINARY_NOT_ELF) == 0)
         return status;
     LODE_TRY(note(asking, reply->why));
@@ -137,7 +174,7 @@ static lode_status ask_all(struct binary_asking *asking, struct binary_reply *re
     asking->request.symbols_only = true;
     asking->request.has_loops = false;
     lode_binary_free(reply);
-    return lode_binary_ask(reply, &asking->request, asking->error);
+    return lode_binary_ask_cached(NULL, &notes, reply, &asking->request, asking->error);
 }
 
 /* Names and lines that are there are used. */
@@ -194,7 +231,7 @@ lode_status lode_hpcrun_ask_binaries(struct hpcrun_scopes *scopes, const struct 
             lode_kernel_file(question->path, kernel, sizeof kernel) ||
             !lode_module_file_find(&asking.file, all, question->path, question->directory))
             continue;
-        asking.request = (struct binary_request){.program = all->binaries.program,
+        asking.request = (struct binary_request){.helper = all->binaries.helper,
                                                  .debug = -1,
                                                  .has_loops = all->binaries.has_loops,
                                                  .offsets = question->offsets,

@@ -79,7 +79,7 @@ static lode_status make_one(const struct making *self, const char *binary)
         return lode_fail(self->error, LODE_ERR_UNSUPPORTED, binary, LODE_NO_OFFSET, "not a regular file");
     }
     asking.request = (struct binary_request){
-        .program = self->options->symbols_program, .debug = -1, .has_loops = true, .is_all = true};
+        .helper = self->asking.binaries.helper, .debug = -1, .has_loops = true, .is_all = true};
     lode_status status = lode_hpcrun_ask_file(&asking, &reply);
     if (status == LODE_OK)
         status = use_reply(self, &reply, real);
@@ -137,8 +137,10 @@ lode_status lode_structure_write(const char *const *binaries, size_t count,
                                  const lode_structure_options *options, lode_structure_result *result,
                                  lode_error *error)
 {
+    struct binary_helper helper = BINARY_HELPER_INIT(options->symbols_program);
     struct making self = {.options = options,
                           .asking = {.binaries = {.program = options->symbols_program,
+                                                  .helper = &helper,
                                                   .debug_size_most = options->debug_size_most}},
                           .result = result,
                           .error = error};
@@ -146,5 +148,8 @@ lode_status lode_structure_write(const char *const *binaries, size_t count,
     if (options->symbols_program == NULL)
         return lode_fail(error, LODE_ERR_UNSUPPORTED, "lode-symbols", LODE_NO_OFFSET,
                          "not found; it reads binaries");
-    return options->target ? write_file(&self, binaries, count) : make_all(&self, binaries, count);
+    lode_status status =
+        options->target ? write_file(&self, binaries, count) : make_all(&self, binaries, count);
+    lode_binary_helper_close(&helper);
+    return status;
 }

@@ -123,6 +123,8 @@ static lode_status begin_asking(struct hpcrun_expanding *self)
         (struct hpcrun_asking){.directories = self->directories,
                                .options = options,
                                .binaries = {.program = options->symbols_program,
+                                            .helper = &self->helper,
+                                            .cache = &self->cache,
                                             .replacements = options->replacements,
                                             .replacement_count = options->replacement_count,
                                             .foreign = options->foreign,
@@ -165,7 +167,12 @@ static lode_status ask_with(struct hpcrun_expanding *self, uint32_t *sorted, str
         self->questions[sorted[i]] = i;
     size_t count = list_points(self, points);
     LODE_TRY(ask_modules(self, sorted, points, count, offsets, inferred));
-    LODE_TRY(ask_providers(self));
+    const lode_build_options *options = self->asking.options;
+    lode_binary_cache_open(&self->cache, options->structure_cache, options->symbols_program);
+    lode_status status = ask_providers(self);
+    lode_binary_helper_close(&self->helper);
+    lode_binary_cache_close(&self->cache);
+    LODE_TRY(status);
     take_chains(self, points, count);
     return LODE_OK;
 }
@@ -392,7 +399,11 @@ static void flag_contexts(struct hpcrun_expanding *self, const uint32_t *node_at
 
 lode_status lode_hpcrun_expand(struct hpcrun_source *source, lode_error *error)
 {
-    struct hpcrun_expanding self = {.source = source, .raw = &source->raw, .error = error};
+    struct hpcrun_expanding self = {.source = source,
+                                    .raw = &source->raw,
+                                    .helper = BINARY_HELPER_INIT(source->input->options->symbols_program),
+                                    .cache = BINARY_CACHE_NONE,
+                                    .error = error};
     uint32_t *node_at = NULL;
     lode_hpcrun_scopes_init(&self.scopes);
     lode_interner_init(&self.site_keys, sizeof(struct hpcrun_site_key));

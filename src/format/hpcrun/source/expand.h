@@ -3,6 +3,7 @@
 #ifndef LODE_FORMAT_HPCRUN_SOURCE_EXPAND_H
 #define LODE_FORMAT_HPCRUN_SOURCE_EXPAND_H
 
+#include "format/hpcrun/binaries/cache.h"
 #include "format/hpcrun/source/source.h"
 
 /* What makes a site. */
@@ -20,6 +21,8 @@ struct hpcrun_expanding {
     struct hpcrun_scopes scopes;
     const char **directories; /* of measurements */
     struct hpcrun_asking asking;
+    struct binary_helper helper;
+    struct binary_cache cache;
     uint32_t *questions;            /* by module: its question */
     uint32_t *chains;               /* by frame of the raw tree */
     uint32_t *routes;               /* by frame of the raw tree: a list, or LODE_NO_NUMBER */

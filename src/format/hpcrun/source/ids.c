@@ -55,9 +55,15 @@ static lode_status take_skips(struct hpcrun_source *source, const unsigned char 
     while (at < end) {
         uint64_t profile = unpack_number(&at), rule = unpack_number(&at), offset = unpack_number(&at);
         const char *file = unpack_string(&at), *text = unpack_string(&at);
-        lode_finding finding = {lode_hpcrun_rules[rule].id, LODE_ERROR, file, offset, text};
         if (profile != LODE_NONE)
             source->entries[profile].is_dropped = true;
+        if (rule == HPCRUN_NOT_WANTED) {
+            if (error && error->text[0] == '\0')
+                lode_describe(error, LODE_ERR_UNSUPPORTED, file, LODE_NO_OFFSET,
+                              "neither this profile nor any other is of a program that was chosen");
+            continue;
+        }
+        lode_finding finding = {lode_hpcrun_rules[rule].id, LODE_ERROR, file, offset, text};
         if (is_first && options->on_finding(options->user, &finding) != 0)
             return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
         if (profile != LODE_NONE && error && error->text[0] == '\0')

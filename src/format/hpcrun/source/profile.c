@@ -433,6 +433,34 @@ static lode_status read_trace(const struct reading *self)
     return status == LODE_END || status == LODE_ABSENT ? LODE_OK : status;
 }
 
+/* ---- programs ---- */
+
+/* By the last part of the path. */
+static bool is_wanted(const struct reading *self)
+{
+    const lode_build_options *options = self->source->input->options;
+    struct lode_range name = self->worker->profile.attributes[HPCRUN_PROGRAM_NAME];
+    const uint8_t *slash = name.data ? memrchr(name.data, '/', (size_t)name.size) : NULL;
+    if (slash)
+        name = (struct lode_range){slash + 1, (uint64_t)(name.data + name.size - slash) - 1};
+    for (size_t i = 0; i < options->program_count; i++) {
+        const char *last = strrchr(options->programs[i], '/'),
+                   *wanted = last ? last + 1 : options->programs[i];
+        if (strlen(wanted) == name.size && memcmp(wanted, name.data, (size_t)name.size) == 0)
+            return true;
+    }
+    return options->program_count == 0;
+}
+
+static lode_status leave_out(const struct reading *self)
+{
+    struct hpcrun_skip *skip = lode_array_push(&self->worker->skips);
+    LODE_TRY_ALLOC(skip, self->error);
+    *skip = (struct hpcrun_skip){
+        .profile = self->number, .rule = HPCRUN_NOT_WANTED, .file = self->entry->name, .text = ""};
+    return LODE_END;
+}
+
 /* ---- all of it ---- */
 
 /* Kinds of ids have few numbers; the file may have changed since its ids were read. */
@@ -462,6 +490,8 @@ static lode_status read_profile(const struct reading *self, struct lode_range by
     lode_status status =
         lode_hpcrun_read(&self->worker->profile, self->entry->name, bytes, LODE_CHECK_STRUCTURE, &report);
     LODE_TRY(judge(self, status, false, self->entry->name, &why));
+    if (!is_wanted(self))
+        return leave_out(self);
     LODE_TRY(check_ids(self));
     LODE_TRY(read_modules(self));
     LODE_TRY(read_metrics(self));

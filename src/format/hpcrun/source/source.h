@@ -60,15 +60,17 @@ struct hpcrun_row {
     uint32_t metric; /* of the worker; and HPCRUN_ROW_CALL */
 };
 
+#define HPCRUN_NOT_WANTED UINT32_MAX
+
 enum {
     HPCRUN_ROW_CALL = 1 << 30, /* it belongs to the call, not to the instruction */
     HPCRUN_SAMPLE_SIZE = 12    /* time u64, node u32, as spooled */
 };
 
-/* A file that cannot be used, and why. */
+/* A file that cannot be used, and why; or a profile that is not wanted. */
 struct hpcrun_skip {
     uint32_t profile; /* in the order of profiles */
-    uint32_t rule;
+    uint32_t rule;    /* or HPCRUN_NOT_WANTED */
     const char *file, *text;
     uint64_t offset;
 };

@@ -140,7 +140,7 @@ static lode_status ask_places(struct asking *self, struct binary_asking *asking,
     struct binary_reply reply;
     for (size_t i = 0; i < count; i++)
         addresses[i] = places[i].address;
-    asking->request = (struct binary_request){.program = self->all->binaries.program,
+    asking->request = (struct binary_request){.helper = self->all->binaries.helper,
                                               .debug = -1,
                                               .has_loops = true,
                                               .offsets = addresses,
