@@ -16,12 +16,13 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tools")]
 
 from tap import Tap  # noqa: E402
-from write import CHAIN, IDENTIFIER, MARK_USER, RAW, USUAL, Event, Recording  # noqa: E402
+from write import CHAIN, CPU_CLOCK, IDENTIFIER, MARK_USER, PAGE_FAULTS, RAW, USUAL, Event, Recording  # noqa: E402
 
 BASE, SIZE = 0x400000, 0x100
 MILLISECOND = 1000000
 KINDS = "omp * GOMP_task\nomp * GOMP_taskwait\nlib * start_thread\nlock * sem_wait\nlock * pthread_join\nsleep * nanosleep\n"
 PID = 10
+CYCLES = (0, 0)
 
 
 class Program:
@@ -85,6 +86,20 @@ def check_starts(tap, lode, folder):
         tap.check(any(one["id"] == "imbalance" for one in found) == is_said, f"threads that {'do the same' if is_said else 'differ'} {'are' if is_said else 'are not'} unequal", found)
 
 
+def check_events(tap, lode, folder):
+    """perf names its default event by what the machine has and by who may record, and adds modifiers."""
+    for kind, names in ((CPU_CLOCK, ("cpu-clock", "cpu-clock:u", "cpu-clock:pppH", "cpu-clock:ppp")), (CYCLES, ("cycles:P", "cycles:pppH", "cycles:ppp", "cycles:u"))):
+        for name in names:
+            program = Program(Event(kind, fields=USUAL | CHAIN, name=name))
+            program.run(PID, "work", "main", times=100)
+            found = program.diagnose(lode, folder)
+            tap.check(any(one["id"] == "hot-function" or "work" in one.get("text", "") for one in found), f"samples of {name} are judged", found)
+    program = Program(Event(PAGE_FAULTS, fields=USUAL | CHAIN, name="cpu-clockwork:u"))
+    program.run(PID, "work", "main", times=100)
+    found = program.diagnose(lode, folder)
+    tap.check(not any("work" in one.get("text", "") for one in found), "samples of another event are not", found)
+
+
 def check_launcher(tap, lode, folder):
     """The process that starts ranks of MPI is none of them."""
     event = Event(fields=USUAL | CHAIN, name="cpu-clock")
@@ -143,6 +158,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         check_tasks(tap, options.lode, Path(scratch))
         check_starts(tap, options.lode, Path(scratch))
+        check_events(tap, options.lode, Path(scratch))
         check_launcher(tap, options.lode, Path(scratch))
         check_waits(tap, options.lode, Path(scratch))
     return tap.finish()

@@ -9,6 +9,20 @@
 
 /* ---- the metric ---- */
 
+/* Whether a metric has a name; '*' stands for modifiers of perf, as in "cycles:ppp", or none. */
+static bool is_called(const char *metric, const char *name)
+{
+    size_t length = strcspn(name, "*");
+    if (name[length] == '\0')
+        return strcmp(metric, name) == 0;
+    if (strncmp(metric, name, length) != 0)
+        return false;
+    metric += length;
+    if (*metric == ':')
+        metric += 1 + strspn(metric + 1, "ukhHGIpPSDWeb");
+    return strcmp(metric, name + length + 1) == 0;
+}
+
 const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const char *name, double *total)
 {
     lode_block summary;
@@ -18,7 +32,7 @@ const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const ch
         const lode_metric *metric = lode_database_metric(d->profiles->db, i);
         uint16_t id;
         double value = 0;
-        if (strcmp(lode_metric_name(metric), name) == 0 &&
+        if (is_called(lode_metric_name(metric), name) &&
             lode_metric_sum_id(metric, LODE_SCOPE_EXECUTION, &id) == LODE_OK &&
             lode_block_lookup(&summary, 0, id, &value, NULL) == LODE_OK && value > 0 && isfinite(value)) {
             if (total)
@@ -53,11 +67,9 @@ void lode_diagnose_choose_metric(struct lode_diagnosis *d)
         bool is_seconds;
     } known[] = {{"REALTIME (sec)", true},   {"CPUTIME (sec)", true},
                  {"trace time (sec)", true}, /* of a slice by time */
-                 {"cpu-clock (sec)", true},  {"cpu-clock:u (sec)", true},
-                 {"task-clock (sec)", true}, {"task-clock:u (sec)", true},
-                 {"cycles", false},          {"cycles:u", false},
-                 {"cycles:P", false},        {"cycles:Pu", false}, /* as perf names its default */
-                 {"perf::cpu-clock", false}, {"perf::task-clock", false}};
+                 {"cpu-clock* (sec)", true}, {"task-clock* (sec)", true},
+                 {"cycles*", false},         {"perf::cpu-clock", false},
+                 {"perf::task-clock", false}};
     for (size_t i = 0; i < sizeof known / sizeof *known && d->run.metric == NULL; i++) {
         d->run.metric = lode_diagnose_metric(d, known[i].name, NULL);
         d->run.is_seconds = d->run.metric && known[i].is_seconds;

@@ -172,7 +172,7 @@ lode_status lode_diagnose_master_cost(struct lode_diagnosis *d, const lode_cost 
 /* Costs of another metric of the masters. lode_cost_free frees them. */
 lode_status lode_diagnose_cost_of_masters(struct lode_diagnosis *d, const lode_metric *metric,
                                           lode_cost **cost, lode_error *error);
-/* A metric with a total, by name; NULL: none. The total may be asked for. */
+/* A metric with a total, by name, where '*' is modifiers of perf; NULL: none. */
 const lode_metric *lode_diagnose_metric(const struct lode_diagnosis *d, const char *name, double *total);
 
 /* Costs of a metric in code of the program, and of everything. */
