@@ -100,6 +100,16 @@ def check_events(tap, lode, folder):
     tap.check(not any("work" in one.get("text", "") for one in found), "samples of another event are not", found)
 
 
+def check_unnamed(tap, lode, folder):
+    """Advice is of the tool that recorded."""
+    program = Program()
+    program.run(PID, "<unknown code>", "main", times=300)
+    program.diagnose(lode, folder)
+    done = subprocess.run([lode, "diagnose", "--json", folder / "work.data"], capture_output=True, text=True, check=False)
+    notes = [note["text"] for note in json.loads(done.stdout)["quality"] if note["id"] == "no-symbols"]
+    tap.check(len(notes) == 1 and "debug symbols" in notes[0] and "hpc" not in notes[0], "code without names: the advice is not that of HPCToolkit", notes)
+
+
 def check_launcher(tap, lode, folder):
     """The process that starts ranks of MPI is none of them."""
     event = Event(fields=USUAL | CHAIN, name="cpu-clock")
@@ -159,6 +169,7 @@ def main():
         check_tasks(tap, options.lode, Path(scratch))
         check_starts(tap, options.lode, Path(scratch))
         check_events(tap, options.lode, Path(scratch))
+        check_unnamed(tap, options.lode, Path(scratch))
         check_launcher(tap, options.lode, Path(scratch))
         check_waits(tap, options.lode, Path(scratch))
     return tap.finish()

@@ -105,10 +105,10 @@ static lode_status look_at_names(struct lode_diagnosis *d, lode_error *error)
         d->lacks[NEED_NAMES] = true;
         LODE_TRY(lode_diagnose_add_note(
             d, "no-symbols", LODE_NOTE_BIASED, unnamed,
-            lode_diagnose_say(d,
-                              "%.0f%% of the time is in code without function names: no hot spot. Use debug "
-                              "symbols, and hpcstruct before hpcprof.",
-                              100 * unnamed),
+            lode_diagnose_say(
+                d, "%.0f%% of the time is in code without function names: no hot spot. %s", 100 * unnamed,
+                d->profiles->tells_samples ? "Install debug symbols, or compile with -g and do not strip."
+                                           : "Use debug symbols, and hpcstruct before hpcprof."),
             error));
     }
     if (nowhere > UNATTRIBUTED_MAX)
