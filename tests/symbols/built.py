@@ -358,6 +358,43 @@ def check_cache(tap, options, folder, program, weights):
     tap.check(build(few, cache=blocked) == (plain[few], ["serve"]), "without a directory for it, nothing is kept")
 
 
+def check_plan(tap, options, folder, program, weights):
+    """--only takes the profiles of one program, --dry-run says what would be built and writes nothing, and -q and -v say less and more."""
+    directory, target = folder / "programs", folder / "programs-db"
+    directory.mkdir()
+    address = next(iter(weights))
+    nodes = [Node(2, 0, 0, PRIMARY), Node(4, 2, 0, MAIN_THREAD), Node(6, 4, 1, address, {0: 3.0})]
+    for i, name in enumerate(("one", "one", "/bin/two")):
+        (directory / f"made-000000-00{i}-00000abc-7-0.hpcrun").write_bytes(
+            Measured(nodes, modules=[str(program), "/nowhere/x.so"], program_name=name).profile((NODE, 0xabc, 0), (THREAD, i, i)))
+
+    def build(*words):
+        shutil.rmtree(target, ignore_errors=True)
+        done = run(options.lode, "build", "--no-source", *words, directory)
+        return done.returncode, (done.stdout + done.stderr).decode()
+
+    def profiles(*words):
+        status, _ = build(*words, "-o", target)
+        return [profile["ids"] for profile in json.loads(run(options.lode, "dump", target).stdout)["profiles"] if not profile["summary"]] if status == 0 else None
+
+    counts = [len(profiles(*words)) for words in ((), ("--only", "one"), ("--only", "/usr/bin/two"), ("--only", "one", "--only", "two"))]
+    tap.check(counts == [3, 2, 1, 3], "--only takes the profiles of the programs that it names", counts)
+    status, said = build("--only", "none", "-o", target)
+    tap.check(status != 0 and "is of a program that was chosen" in said and not target.exists(), "if no profile is of such a program, nothing is built", [said])
+    sizes = []
+    for words, wanted in (((), ("3 profiles", "2 modules, 1 module with contexts", "1 binary read")), (("--only", "two", "-v"), ("1 profile,", "left out: 2 files", f"{program}: 3 nodes, binary"))):
+        status, said = build("--dry-run", *words)
+        tap.check(status == 0 and all(text in said for text in wanted) and not target.exists(), f"--dry-run says what would be built ({' '.join(words) or 'all'})", [said])
+        sizes.append(float(re.search(r"about ([\d.]+) KiB", said)[1]) * 1024)
+    built = sum(path.stat().st_size for path in Built(options.lode, directory, target).path.rglob("*"))
+    tap.check(sizes[0] / 4 < built < sizes[0] * 4, "the estimate is right but for a factor of four", [sizes, built])
+    bare = shutil.copy(program, folder / "without-lines")
+    compiled.output("strip", "--strip-debug", bare)
+    (directory / "made-000000-000-00000abc-7-0.hpcrun").write_bytes(Measured(nodes, modules=[str(bare)]).profile((NODE, 0xabc, 0), (THREAD, 0, 0)))
+    said = {word: build(*filter(None, [word]), "-o", target)[1] for word in ("", "-q", "-v")}
+    tap.check("no lines" in said[""] and said["-q"] == "" and f"{bare}: it has no debug information" in said["-v"], "-q hides which binaries lack debug information, -v lists them", said)
+
+
 def fault(folder, name, action):
     """A library that acts when lode-symbols begins to read debug information: `size` is that of the binary."""
     source, library = folder / f"{name}.c", folder / f"{name}.so"
@@ -479,6 +516,7 @@ def main():
         check_checksum(tap, options.lode, folder, chance)
         check_further_files(tap, options.lode, folder)
         check_result_types(tap, options.lode, folder)
+        check_plan(tap, options, folder, program, weights)
     return tap.finish()
 
 

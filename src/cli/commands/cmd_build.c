@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "alloc.h"
 #include "command.h"
+#include "commands/build/plan.h"
 #include "interrupt.h"
 #include "job.h"
 #include "output/progress.h"
@@ -23,7 +24,7 @@
 typedef struct build_options {
     shared_options shared;
     const char *target;
-    int force, has_stats;
+    int force, has_stats, is_quiet, is_dry;
     span_or_word trace; /* TRACE_..., or the length of an interval */
     const char *rank_pattern, *rank_table, *title;
     uint64_t memory;
@@ -71,6 +72,7 @@ enum {
 typedef struct building {
     progress progress;
     tally findings;
+    out *details;  /* where each finding is named; NULL: nowhere */
     uint64_t bare; /* binaries without debug information */
     char bare_names[BARE_TEXT];
 } building;
@@ -98,6 +100,8 @@ static void say_bare(out *o, const building *b)
 static int on_finding(void *user, const lode_finding *finding)
 {
     building *b = user;
+    if (b->details)
+        out_line(b->details, "%s: %s (%s)", finding->file, finding->text, finding->rule);
     /* Notes are about what is there, not about what was done with it. */
     if (finding->severity != LODE_NOTE)
         tally_add(&b->findings, finding);
@@ -349,6 +353,7 @@ static int check_options(const invocation *call)
                 : options->structures.count   ? "structure"
                 : options->structure_cache    ? "structure-cache"
                 : options->programs.count     ? "only"
+                : options->is_dry             ? "dry-run"
                                               : NULL;
     if (wrong)
         return report("--%s is not for %s (see 'lode help build')", wrong,
@@ -375,17 +380,31 @@ static int check_kinds(const invocation *call)
     return status == EXIT_DONE ? check_sources(call) : status;
 }
 
+static int print_plan(const invocation *call)
+{
+    const build_options *options = call->options;
+    plugin symbols;
+    build_plan plan = {.programs = &options->programs,
+                       .structures = &options->structures,
+                       .ignores_structures = options->ignores_structures,
+                       .reads_binaries = !options->is_foreign && measured_symbols(&symbols) != NULL,
+                       .is_verbose = options->shared.verbose};
+    return build_print_plan(call, &plan);
+}
+
 /* What one rank does; the first one speaks. */
 static int build_with(const invocation *call, lode_comm *comm)
 {
     const build_options *options = call->options;
-    building b = {.findings = {.cap = 100}};
+    building b = {.findings = {.cap = 100}, .details = options->shared.verbose ? call->out : NULL};
     lode_build_options settings = settings_of(options, &b);
     lode_build_result result;
     lode_error error = {0};
     int is_first = job_is_first(comm), status = EXIT_DONE;
     if (is_first && (status = check_kinds(call)) != EXIT_DONE)
         return status;
+    if (options->is_dry)
+        return is_first ? print_plan(call) : EXIT_DONE;
     plugin symbols;
     char *cache = measured_cache(options->structure_cache);
     if (call->kind == LODE_STORE_MEASUREMENTS && is_first)
@@ -406,8 +425,10 @@ static int build_with(const invocation *call, lode_comm *comm)
     } else if (is_first) {
         add_findings(call, &b.findings);
         damage_copied(options->target);
-        say_sources(call->out, &result.sources);
-        say_bare(call->out, &b);
+        if (!options->is_quiet) {
+            say_sources(call->out, &result.sources);
+            say_bare(call->out, &b);
+        }
         if (options->has_stats || options->shared.json)
             write_stats(call->out, options->target, &result);
     }
@@ -454,8 +475,12 @@ static int build_usage(const invocation *call)
     const build_options *options = call->options;
     /* Tasks on their own have different things to say. */
     report_quietly(options->mpi != JOB_OFF && job_is_quiet());
-    if (!options->target)
+    if (!options->target && !options->is_dry)
         return report("missing option: -o/--output (see 'lode help build')");
+    if (options->is_quiet && options->shared.verbose)
+        return report("--quiet and --verbose cannot be used together (see 'lode help build')");
+    if (options->is_dry && options->shared.json)
+        return report("--dry-run and --json cannot be used together (see 'lode help build')");
     if (options->rank_pattern && options->rank_table)
         return report("--rank-from and --ranks cannot be used together (see 'lode help build')");
     if (options->local_ranks > LOCAL_RANKS_MAX)
@@ -489,6 +514,8 @@ static const option_spec build_own[] = {
     {"no-loops", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_no_loops)},
     {"debug-max-size", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, debug_size_most)},
     {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats)},
+    {"dry-run", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, is_dry)},
+    {"quiet", 'q', OPTION_FLAG, NULL, NULL, offsetof(build_options, is_quiet)},
     {0},
 };
 
@@ -498,7 +525,7 @@ const command_spec command_build = {
     .min_operands = 1,
     .max_operands = RECORDINGS_MAX,
     .stores = FOR_RECORDINGS | FOR_MEASUREMENTS,
-    .options = {.own = build_own, .shared = SHARED_STRICT | SHARED_THREADS | SHARED_JSON},
+    .options = {.own = build_own, .shared = SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_VERBOSE},
     .options_size = sizeof(build_options),
     .joins_job = 1,
     .usage = build_usage,
