@@ -16,6 +16,7 @@ void graph_init(struct graph *graph, struct image *image)
 void graph_free(struct graph *graph)
 {
     free(graph->code);
+    free(graph->jump_from);
     free(graph->work);
     free(graph->open);
     free(graph->jumps.items);
@@ -383,7 +384,7 @@ static bool begin(struct graph *graph, const struct extent *function, unsigned r
 {
     graph->function = function;
     graph->round = round;
-    graph->piece_count = graph->code_count = graph->work_count = 0;
+    graph->piece_count = graph->code_count = graph->jump_count = graph->work_count = 0;
     graph->jumps.count = graph->edges.count = 0;
     graph->open_count = graph->block_count = graph->loop_count = 0;
     graph->is_returning = false;

@@ -5,6 +5,7 @@
  * the number of entries. Without a comparison, entries count until one is no target.
  */
 #include "graph.h"
+#include "answer.h"
 
 #include <string.h>
 
@@ -15,7 +16,7 @@ enum {
 
 /* A walk backwards. */
 struct slice {
-    const struct graph *graph;
+    struct graph *graph;
     uint32_t at;
     unsigned steps, hops;
 };
@@ -28,16 +29,40 @@ static bool read_at(const struct graph *graph, uint32_t index, struct x86 *x86)
     return bytes && x86_read(x86, bytes, size < graph->code[index].length ? size : graph->code[index].length);
 }
 
-/* The only direct jump to an instruction that nothing goes on to. */
-static uint32_t jump_to(const struct graph *graph, uint32_t to)
+static uint32_t exact(const struct graph *graph, uint64_t address)
 {
-    uint64_t address = graph_address(graph, to);
-    bool is_possible = image_spend(graph->image, graph->code_count);
-    for (uint32_t i = 0; is_possible && i < graph->code_count; i++)
-        if (graph->code[i].target == address &&
-            (graph->code[i].flow == FLOW_JUMP || graph->code[i].flow == FLOW_BRANCH))
-            return i;
-    return NO_INDEX;
+    uint32_t index = graph_find(graph, address);
+    return index != NO_INDEX && graph_address(graph, index) == address ? index : NO_INDEX;
+}
+
+/* Finds the first direct jump to each instruction; once, unless there is more code since. */
+static bool index_jumps(struct graph *graph)
+{
+    if (graph->jump_count == graph->code_count)
+        return true;
+    if (!image_spend(graph->image, graph->code_count))
+        return false;
+    if (graph->code_count > graph->jump_room) {
+        graph->jump_room = graph->code_count;
+        graph->jump_from = must_grow(graph->jump_from, graph->jump_room, sizeof *graph->jump_from);
+    }
+    for (uint32_t i = 0; i < graph->code_count; i++)
+        graph->jump_from[i] = NO_INDEX;
+    for (uint32_t i = graph->code_count; i-- > 0;) {
+        bool is_jump = graph->code[i].flow == FLOW_JUMP || graph->code[i].flow == FLOW_BRANCH;
+        uint32_t to = is_jump ? exact(graph, graph->code[i].target) : NO_INDEX;
+        if (to != NO_INDEX)
+            graph->jump_from[to] = i;
+    }
+    graph->jump_count = graph->code_count;
+    return true;
+}
+
+/* The first direct jump to an instruction that nothing goes on to. */
+static uint32_t jump_to(struct graph *graph, uint32_t to)
+{
+    uint32_t index = index_jumps(graph) ? exact(graph, graph_address(graph, to)) : NO_INDEX;
+    return index == NO_INDEX ? NO_INDEX : graph->jump_from[index];
 }
 
 static bool goes_on(const struct instruction *one)
@@ -49,7 +74,7 @@ static bool goes_on(const struct instruction *one)
 /* The instruction before, if there is one. */
 static bool step_back(struct slice *slice, struct x86 *x86)
 {
-    const struct graph *graph = slice->graph;
+    struct graph *graph = slice->graph;
     for (; slice->steps < STEPS_MOST; slice->steps++) {
         uint32_t at = slice->at;
         if (at > 0 && graph->code[at].at != 0 && goes_on(&graph->code[at - 1]))
@@ -108,7 +133,7 @@ static uint64_t rip_target(const struct slice *slice, const struct x86 *x86)
 /* ---- the table's address ---- */
 
 /* lea of a register, anywhere in the function: the only one, or none. */
-static uint64_t only_lea(const struct graph *graph, uint8_t reg)
+static uint64_t only_lea(struct graph *graph, uint8_t reg)
 {
     uint64_t found = 0;
     bool is_possible = image_spend(graph->image, graph->code_count);
