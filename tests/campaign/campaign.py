@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Stores bent by chance, and every command run on each: no crash, no hang, no oversized output, no silent damage.
 
-The four corpora are databases, drafts of databases, recordings and trace stores. Input N of a seed is the same on every machine that
+The corpora are databases, drafts of databases, recordings, trace stores and files of spans. Input N of a seed is the same on every machine that
 has the same sources; `--corpus C --first N --count 1` makes it again. What a command did not stand is kept below --keep: the
 input, the command, what it said, and what `lode check` says of what it wrote.
 """
@@ -20,7 +20,7 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1] / "tools"))
 
 import corpora  # noqa: E402
 
-CORPORA = ["database", "draft", "recording", "traces"]
+CORPORA = ["database", "draft", "recording", "traces", "spans"]
 # Small ones: what a mutation does to them shows as well, and costs less.
 DATABASES = ["toolkit-small-v4.0-v0", "toolkit-small.nostruct-v0", "made-small", "made-small-notraces", "toolkit-small-v4",
              "toolkit-small.d.t2-v1", "viewer-d.x", "viewer-loop-fork-cycles-v0", "viewer-d.foo", "pipit-ping-pong-v0",
@@ -32,6 +32,7 @@ DRAFTS = ["pre-a/toolkit-small-v4.0-v2", "pre-a/viewer-loop-inline-v1", "pre-a/v
 RECORDED = ["sdt", "dlopen", "longjmp", "plain_P_U", "nolibcall", "estret", "nestlib", "forkexec", "events", "pg_args", "autoargs", "mt",
             "n_watchvar", "n_forkexec"]
 TRACES = ["first", "master", "master-fmi", "real-agent"]
+SPANS_MOST = 80 << 10  # bytes: larger files only cost time
 
 
 def sources(corpus, folder, lode, made):
@@ -62,11 +63,31 @@ def sources(corpus, folder, lode, made):
         return real(*("uftrace/recorded/%s/uftrace.data" % name for name in RECORDED)) + [os.path.join(hand, name) for name in sorted(os.listdir(hand))] + [
             make("synth", "synth", "recording", "--records", "600", "--tasks", "3", "--functions", "20", "--arguments"),
             make("events", "convert", "--format", "uftrace", os.path.join(uftrace, "recorded/events/uftrace.data"))]
+    if corpus == "spans":
+        return spans(folder, lode, made)
     few = ["--format", "zorka", "--records", "400", "--functions", "20", "--calls-per-request", "30"]
     return real(*("zorka/stores/" + name for name in TRACES)) + [
         make("synth", "synth", "recording", *few), make("synth2", "synth", "recording", *few, "--layout", "zico"),
         make("page", "convert", "--layout", "page", os.path.join(zorka, "master")),
         make("uftrace", "convert", "--format", "zorka", os.path.join(uftrace, "handmade", "ok"))]
+
+
+def spans(folder, lode, made):
+    """Directories of one file each, in every form."""
+    found = []
+    for form, name in (("otlp", "a.pb"), ("otlp-bare", "b.pb"), ("otlp-json", "c.json")):
+        path = os.path.join(made, "spans-" + form, name)
+        os.makedirs(os.path.dirname(path))
+        subprocess.run([lode, "synth", "recording", "--format", form, "--records", "100", "-o", path], check=True, stdout=subprocess.DEVNULL)
+        found.append(os.path.dirname(path))
+    for kind in ("otlp", "jaeger", "zipkin"):
+        for path in sorted(Path(folder, kind).rglob("*.*")):
+            if path.is_file() and path.stat().st_size <= SPANS_MOST and path.parent.name != "expected":
+                copy = os.path.join(made, "spans-%02d" % len(found))
+                os.makedirs(copy)
+                shutil.copy(path, copy)
+                found.append(copy)
+    return found
 
 
 class Shard:

@@ -58,13 +58,29 @@ static const char *const of_recordings[] = {
     CONVERT WINDOW " --format zorka --layout {page|zico} -o out in",
     NULL};
 
+/* A few of many questions to each, for stores that are cheap to mutate and costly to open. */
+static const char *const of_spans[] = {
+    "info {|-v} {|--strict} " FORM " in",
+    "check --level full -v -n 5 {|--json} --threads {1|2} in",
+    "{top --threads 1 -n 0|tree --threads 1 -n 0 --min-percent 0|"
+    "tree --threads 1 -n 0 --min-percent 0 --bottom-up|profiles --threads 1 -n 0|replay|replay --times} " FORM
+    " in",
+    "search -n 0 --threads 1 {--calls --by service,name|--over 1ms|--over 1s --by http.route|--map|--critical-path|"
+    "--density|--where failed|--errors|--text a|--columns http.route,service.name|--sort duration|"
+    "--where duration>=1us} " FORM " in",
+    "search -n 0 --threads 1 --id {1|2|3|7} {|--critical-path} {|--json} in",
+    "diagnose --threads 1 {|--json} in",
+    "{convert --format otlp|convert --format zorka|slice --to 1ms|slice --id 1|build} -o out in",
+    NULL};
+
 static const struct {
     const char *name;
     const char *const *templates;
 } corpora[] = {{"database", of_databases},
                {"draft", of_databases},
                {"recording", of_recordings},
-               {"traces", of_recordings}};
+               {"traces", of_recordings},
+               {"spans", of_spans}};
 
 /* Copies the text after the `wanted`th bar; returns the number of alternatives. */
 static size_t alternative(char *to, const char *from, size_t wanted)

@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 enum {
-    MOST_TEXT = 16 << 10, /* limit of text files: longer ones only cost time */
+    MOST_TEXT = 16 << 10,  /* limit of text files: longer ones only cost time */
+    MOST_JSON = 128 << 10, /* of spans, whose lines are long */
     MOST_SOURCES = 256,
     MOST_RATIO = 4,
     FREE_BYTES = 16 << 10, /* what an output may have besides: headers, titles, fixed tables */
@@ -64,9 +65,10 @@ static void give_up(const char *what)
 
 static void load_sources(char **paths, int count)
 {
+    size_t most = strcmp(campaign.corpus, "spans") == 0 ? MOST_JSON : MOST_TEXT;
     for (int i = 0; i < count && campaign.source_count < MOST_SOURCES - 1; i++) {
         struct store *source = &campaign.sources[campaign.source_count];
-        if (!store_load(source, paths[i], MOST_TEXT))
+        if (!store_load(source, paths[i], most))
             give_up(paths[i]);
         campaign.source_count++;
         if (strcmp(campaign.corpus, "traces") != 0)
@@ -109,7 +111,7 @@ static void put_input(const struct store *store)
 /* Widens a command to the whole store: a changed time may move everything into the part. */
 static void widen(struct command *whole, const struct command *command)
 {
-    static const char *const narrowing[] = {"--from", "--to", "--depth", "--min-time", "-p"};
+    static const char *const narrowing[] = {"--from", "--to", "--depth", "--min-time", "-p", "--id"};
     char text[COMMAND_SIZE] = "";
     for (int i = 1; i < command->count; i++) {
         bool is_narrowing = false;
