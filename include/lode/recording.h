@@ -26,10 +26,17 @@ typedef struct lode_recording_options {
      * a quarter of what the process may use.
      */
     uint64_t memory;
+    /*
+     * For spans: ids of requests, of 32 digits, separated by commas, and a private directory for
+     * indexes of ids, as an absolute path; it is made if needed. If both are set and an index of
+     * this store is there, only these requests are opened; else all are, and an index is written.
+     * NULL: no index.
+     */
+    const char *ids, *index_directory;
 } lode_recording_options;
 #define LODE_RECORDING_OPTIONS_INIT                                                                          \
     {                                                                                                        \
-        sizeof(lode_recording_options), 0, NULL, NULL, NULL, 0, 0                                            \
+        sizeof(lode_recording_options), 0, NULL, NULL, NULL, 0, 0, NULL, NULL                                \
     }
 
 /*

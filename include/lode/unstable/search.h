@@ -151,6 +151,13 @@ LODE_API const lode_search_row *lode_search_at(const lode_search *search, size_t
 
 /* The main track of the request that a track belongs to: most often itself. MT: any thread. */
 LODE_API uint32_t lode_track_main(const lode_recording *recording, uint32_t track);
+/*
+ * Whether only some requests of a store are open (lode_recording_options, `ids`). Then, sets when
+ * the last of all ends; the first one begins at 0. MT: any thread.
+ */
+LODE_API int lode_recording_is_part(const lode_recording *recording, uint64_t *end);
+/* The index of a track in the whole store: another one if only a part is open. MT: any thread. */
+LODE_API uint32_t lode_track_number(const lode_recording *recording, uint32_t track);
 /* Main tracks: the number of requests. MT: any thread. */
 LODE_API uint32_t lode_recording_request_count(const lode_recording *recording);
 /*

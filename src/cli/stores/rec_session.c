@@ -7,6 +7,7 @@
 #include "stores/damage.h"
 #include "stores/stores.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -39,9 +40,24 @@ static int on_opening(void *user, const lode_finding *finding)
     return 0;
 }
 
-int rec_open(rec_session *s, const char *path, const shared_options *shared)
+/* LODE_CACHE, which is empty if nothing is to be kept; else as the XDG base directory specification has it. */
+static int find_cache(char path[PATH_MAX])
+{
+    const char *named = getenv("LODE_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int size = -1;
+    if (named)
+        size = snprintf(path, PATH_MAX, "%s", named);
+    else if (cache && cache[0] == '/')
+        size = snprintf(path, PATH_MAX, "%s/lode", cache);
+    else if (home && home[0] == '/')
+        size = snprintf(path, PATH_MAX, "%s/.cache/lode", home);
+    return size > 0 && size < PATH_MAX && path[0] == '/';
+}
+
+static int open_recording(rec_session *s, const char *path, const shared_options *shared, const char *ids)
 {
     lode_error error = {0};
+    char cache[PATH_MAX];
     lode_recording_options options = LODE_RECORDING_OPTIONS_INIT;
     *s = (rec_session){.path = path, .shared = shared, .slice = LODE_SLICE_INIT};
     progress_init(&s->progress);
@@ -60,6 +76,8 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
     options.user = s;
     options.threads = rec_threads(s);
     options.memory = shared->memory;
+    options.ids = ids;
+    options.index_directory = ids && find_cache(cache) ? cache : NULL;
     lode_store_kind kind = LODE_STORE_RECORDING;
     lode_status status = lode_open(NULL, &s->recording, &kind, path, &options, &error);
     progress_clear(&s->progress);
@@ -70,6 +88,11 @@ int rec_open(rec_session *s, const char *path, const shared_options *shared)
     damage_check(&(damage_request){path, NULL, DAMAGE_READ_BYTES, shared->threads});
     damage_attach(path, &s->opening, &s->reading);
     return EXIT_DONE;
+}
+
+int rec_open(rec_session *s, const char *path, const shared_options *shared)
+{
+    return open_recording(s, path, shared, NULL);
 }
 
 /* Notes are not damage; data always has them. */
@@ -109,6 +132,11 @@ int rec_find_interval(rec_session *s)
         s->end = is_first || end > s->end ? end : s->end;
         is_first = 0;
     }
+    uint64_t end;
+    if (lode_recording_is_part(s->recording, &end)) {
+        s->begin = 0;
+        s->end = end;
+    }
     s->has_interval = 1;
     return EXIT_DONE;
 }
@@ -147,9 +175,9 @@ static int choose_metric(rec_session *s)
     return s->is_running ? rec_needs_sched(s) : EXIT_DONE;
 }
 
-int rec_open_slice(rec_session *s, const char *path, const shared_options *shared)
+static int open_slice(rec_session *s, const char *path, const shared_options *shared, const char *ids)
 {
-    int status = rec_open(s, path, shared);
+    int status = open_recording(s, path, shared, ids);
     if (status == EXIT_DONE)
         status = set_window(s);
     if (status == EXIT_DONE && (shared->tasks || shared->ids))
@@ -160,6 +188,18 @@ int rec_open_slice(rec_session *s, const char *path, const shared_options *share
     s->slice.min_time = shared->min_time;
     s->slice.no_sched = shared->no_sched && !shared->sched;
     return choose_metric(s);
+}
+
+int rec_open_slice(rec_session *s, const char *path, const shared_options *shared)
+{
+    return open_slice(s, path, shared, NULL);
+}
+
+/* Tasks and a time window are those of the whole store. */
+int rec_open_requests(rec_session *s, const char *path, const shared_options *shared)
+{
+    int is_part = !shared->tasks && !shared->from.is_given && !shared->to.is_given;
+    return open_slice(s, path, shared, is_part ? shared->ids : NULL);
 }
 
 int rec_needs_sched(const rec_session *s)

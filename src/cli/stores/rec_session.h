@@ -32,6 +32,11 @@ typedef struct rec_session {
 int rec_open(rec_session *s, const char *path, const shared_options *shared);
 /* The same, and the slice that the options name. */
 int rec_open_slice(rec_session *s, const char *path, const shared_options *shared);
+/*
+ * The same for a command that needs nothing but the requests of --id. If all of them are whole ids,
+ * an index in the user's cache is used, or written (doc/formats/otlp.md).
+ */
+int rec_open_requests(rec_session *s, const char *path, const shared_options *shared);
 void rec_close(rec_session *s);
 
 /* Says what the library said about this recording. */

@@ -155,7 +155,6 @@ lode_status lode_otlp_make_origins(struct otlp_opening *opening)
 /* Ids of requests are one allocation, for there are many. */
 struct describing {
     struct otlp_opening *opening;
-    uint64_t bytes_of_span;
     struct lode_blob blob;
     char (*id)[ID_SIZE]; /* the next one */
 };
@@ -183,9 +182,16 @@ static lode_status describe_track(struct describing *self, uint32_t index)
         (lode_track){.index = index,
                      .name = function->name,
                      .program = function->module->path,
-                     .bytes = track->count * self->bytes_of_span,
+                     .bytes = track->count * rec->whole.span_bytes,
                      .id = main < index ? rec->base.tracks[main].id : take_id(self, span)};
     return LODE_OK;
+}
+
+static int32_t process_of(const struct otlp_recording *rec, const struct otlp_track *track)
+{
+    const struct otlp_resource *resource =
+        &rec->resources[rec->origins[rec->spans[track->first].origin].resource];
+    return resource->pid ? resource->pid : (int32_t)resource->service + 1;
 }
 
 static lode_status place_on_threads(struct otlp_opening *opening)
@@ -196,10 +202,7 @@ static lode_status place_on_threads(struct otlp_opening *opening)
     LODE_TRY_ALLOC(places, opening->error);
     for (uint32_t i = 0; i < count; i++) {
         const struct otlp_track *track = LODE_ARRAY_AT(&rec->tracks, struct otlp_track, i);
-        const struct otlp_resource *resource =
-            &rec->resources[rec->origins[rec->spans[track->first].origin].resource];
-        int32_t pid = resource->pid ? resource->pid : (int32_t)resource->service + 1;
-        places[i] = (struct lode_track_place){track->begin, track->end, i, pid, 0};
+        places[i] = (struct lode_track_place){track->begin, track->end, i, process_of(rec, track), 0};
     }
     lode_status status = lode_track_places_assign(places, count, rec->base.tracks, opening->error);
     free(places);
@@ -220,14 +223,28 @@ static lode_status allocate_tracks(struct otlp_recording *rec, size_t count, lod
     return LODE_OK;
 }
 
+static void find_whole(struct otlp_recording *rec)
+{
+    struct otlp_whole *whole = &rec->whole;
+    whole->spans = rec->span_count;
+    whole->traces = rec->traces.count;
+    whole->tracks = rec->tracks.count;
+    for (size_t i = 0; i < rec->tracks.count; i++) {
+        const struct otlp_track *track = LODE_ARRAY_AT(&rec->tracks, struct otlp_track, i);
+        whole->end = track->end > whole->end ? track->end : whole->end;
+    }
+    for (uint32_t i = 0; i < rec->file_count; i++)
+        whole->span_bytes += rec->files[i].bytes.size;
+    whole->span_bytes /= rec->span_count ? rec->span_count : 1;
+}
+
 lode_status lode_otlp_describe(struct otlp_opening *opening)
 {
     struct otlp_recording *rec = opening->rec;
     uint32_t count = (uint32_t)rec->tracks.count;
     struct describing self = {.opening = opening};
-    for (uint32_t i = 0; i < rec->file_count; i++)
-        self.bytes_of_span += rec->files[i].bytes.size;
-    self.bytes_of_span /= rec->span_count ? rec->span_count : 1;
+    if (!rec->whole.is_known)
+        find_whole(rec);
     LODE_TRY(allocate_tracks(rec, count, opening->error));
     self.id = lode_arena_alloc(&rec->base.arena, rec->traces.count + 1, sizeof *self.id);
     LODE_TRY_ALLOC(self.id, opening->error);
@@ -237,7 +254,10 @@ lode_status lode_otlp_describe(struct otlp_opening *opening)
     lode_blob_free(&self.blob);
     LODE_TRY(status);
     rec->base.track_count = count;
-    LODE_TRY(place_on_threads(opening));
+    if (!rec->whole.is_known)
+        LODE_TRY(place_on_threads(opening));
+    for (uint32_t i = 0; i < count && rec->whole.is_known; i++) /* the index knows the threads */
+        rec->base.tracks[i].pid = process_of(rec, LODE_ARRAY_AT(&rec->tracks, struct otlp_track, i));
     return lode_otlp_make_facts(opening);
 }
 
@@ -246,21 +266,17 @@ lode_status lode_otlp_describe(struct otlp_opening *opening)
 lode_status lode_otlp_make_facts(struct otlp_opening *opening)
 {
     struct otlp_recording *rec = opening->rec;
+    const struct otlp_whole *whole = &rec->whole;
     struct lode_facts facts;
-    uint64_t end = 0;
     LODE_TRY(lode_facts_begin(&facts, &rec->base, FACTS_MAX, opening->error));
-    for (size_t i = 0; i < rec->tracks.count; i++) {
-        const struct otlp_track *track = LODE_ARRAY_AT(&rec->tracks, struct otlp_track, i);
-        end = track->end > end ? track->end : end;
-    }
     lode_facts_add(&facts, "files", "%u", rec->file_count);
-    lode_facts_add(&facts, "spans", "%u", rec->span_count);
-    lode_facts_add(&facts, "traces", "%zu", rec->traces.count);
-    lode_facts_add(&facts, "side tracks", "%zu", rec->tracks.count - rec->traces.count);
+    lode_facts_add(&facts, "spans", "%" PRIu64, whole->spans);
+    lode_facts_add(&facts, "traces", "%" PRIu64, whole->traces);
+    lode_facts_add(&facts, "side tracks", "%" PRIu64, whole->tracks - whole->traces);
     lode_facts_add(&facts, "services", "%u", rec->base.module_count);
-    if (rec->tracks.count > 0) {
-        lode_facts_add_time(&facts, "first time", (uint64_t)rec->base.utc_offset);
-        lode_facts_add_time(&facts, "last time", (uint64_t)rec->base.utc_offset + end);
+    if (whole->tracks > 0) {
+        lode_facts_add_time(&facts, "first time", whole->begin);
+        lode_facts_add_time(&facts, "last time", whole->begin + whole->end);
     }
     return lode_facts_end(&facts, opening->error);
 }

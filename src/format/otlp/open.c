@@ -162,13 +162,32 @@ static const char *format_of(const struct otlp_recording *rec)
     return codec ? codec->name : "no spans";
 }
 
-static lode_status read_all(struct otlp_opening *opening, bool is_quick)
+static lode_status open_files(struct otlp_opening *opening)
 {
     struct otlp_recording *rec = opening->rec;
-    LODE_TRY(list_files(opening));
     for (uint32_t i = 0; i < rec->file_count; i++)
         LODE_TRY(lode_otlp_file_open(opening, &rec->files[i]));
     rec->base.format = format_of(rec);
+    return LODE_OK;
+}
+
+/* Only the requests that are wanted. LODE_ABSENT: there is no index. */
+static lode_status read_part(struct otlp_opening *opening)
+{
+    struct otlp_lookup *lookup;
+    LODE_TRY(list_files(opening));
+    LODE_TRY(lode_otlp_lookup_open(&lookup, opening));
+    lode_status status = open_files(opening);
+    if (status == LODE_OK)
+        status = lode_otlp_lookup_take(lookup);
+    lode_otlp_lookup_close(lookup);
+    return status;
+}
+
+static lode_status read_all(struct otlp_opening *opening, bool is_quick)
+{
+    LODE_TRY(list_files(opening));
+    LODE_TRY(open_files(opening));
     if (is_quick)
         return LODE_OK;
     LODE_TRY(lode_otlp_index(opening));
@@ -180,8 +199,15 @@ static lode_status read_all(struct otlp_opening *opening, bool is_quick)
     return lode_otlp_describe(opening);
 }
 
-lode_status lode_otlp_open(lode_recording **out, const struct lode_folder *folder,
-                           const struct otlp_opening *options, bool is_quick)
+/* What of a store is read. */
+enum extent {
+    READ_NOTHING,
+    READ_PART,
+    READ_ALL
+};
+
+static lode_status open_extent(lode_recording **out, const struct lode_folder *folder,
+                               const struct otlp_opening *options, enum extent extent)
 {
     struct otlp_recording *rec = calloc(1, sizeof *rec);
     struct otlp_opening opening = *options;
@@ -205,7 +231,7 @@ lode_status lode_otlp_open(lode_recording **out, const struct lode_folder *folde
     lode_array_init(&rec->tracks, sizeof(struct otlp_track), INT32_MAX / 2);
     lode_status status = lode_folder_copy(&rec->folder, folder, &rec->base.arena, opening.error);
     if (status == LODE_OK)
-        status = read_all(&opening, is_quick);
+        status = extent == READ_PART ? read_part(&opening) : read_all(&opening, extent == READ_NOTHING);
     if (status == LODE_OK)
         *out = &rec->base;
     else
@@ -213,20 +239,55 @@ lode_status lode_otlp_open(lode_recording **out, const struct lode_folder *folde
     return status;
 }
 
+lode_status lode_otlp_open(lode_recording **out, const struct lode_folder *folder,
+                           const struct otlp_opening *options, bool is_quick)
+{
+    lode_status status = LODE_ABSENT;
+    if (options->wanted)
+        status = open_extent(out, folder, options, READ_PART);
+    if (status != LODE_ABSENT)
+        return status;
+    LODE_TRY(open_extent(out, folder, options, is_quick ? READ_NOTHING : READ_ALL));
+    if (options->wanted)
+        lode_otlp_lookup_write(otlp_of(*out), options->wanted);
+    return LODE_OK;
+}
+
+/* Findings of opening are in an index, too. */
+struct noting {
+    struct otlp_wanted wanted;
+    lode_finding_fn on_finding;
+    void *user;
+};
+
+static int note_finding(void *user, const lode_finding *finding)
+{
+    struct noting *noting = user;
+    lode_otlp_lookup_note(&noting->wanted, finding);
+    return noting->on_finding ? noting->on_finding(noting->user, finding) : 0;
+}
+
 static lode_status open_recording(lode_recording **out, const struct lode_folder *folder,
                                   const lode_recording_options *options, lode_error *error)
 {
     struct lode_report report;
+    struct noting noting = {
+        {.directory = options->index_directory, .ids = options->ids}, options->on_finding, options->user};
+    bool is_part = options->index_directory && !options->strict && lode_otlp_lookup_knows(options->ids);
     LODE_TRY(lode_report_begin(&report, lode_otlp_rules, OTLP_RULE_COUNT, options->strict,
-                               options->on_finding, options->user, error));
+                               is_part ? note_finding : options->on_finding,
+                               is_part ? &noting : options->user, error));
     struct otlp_opening opening = {.report = &report,
                                    .threads = options->threads,
                                    .memory = options->memory,
+                                   .wanted = is_part ? &noting.wanted : NULL,
                                    .on_progress = options->on_progress,
                                    .user = options->user,
                                    .error = error};
     lode_status status = lode_otlp_open(out, folder, &opening, false);
     lode_report_close(&report);
+    lode_blob_free(&noting.wanted.key);
+    lode_blob_free(&noting.wanted.findings);
     return status;
 }
 

@@ -69,6 +69,15 @@ struct otlp_track {
     uint64_t begin, end; /* in the clock of the recording */
 };
 
+/* About all spans of a store, even if only a few requests of it are open. */
+struct otlp_whole {
+    bool is_known; /* from an index; else all spans are read */
+    uint64_t spans, traces, tracks;
+    uint64_t begin, end; /* since the epoch; since then */
+    uint64_t span_bytes; /* in files, in the mean */
+    uint64_t *tolerance; /* nanoseconds, by service */
+};
+
 struct otlp_recording {
     struct lode_recording base;
     struct lode_folder folder; /* a duplicate of the caller's */
@@ -84,6 +93,7 @@ struct otlp_recording {
     struct lode_array traces; /* struct otlp_trace */
     struct lode_array tracks; /* struct otlp_track */
     uint64_t counts[OTLP_COUNTS];
+    struct otlp_whole whole;
     struct lode_function_table names; /* keys of attributes and names of events, by index */
 };
 
@@ -99,8 +109,17 @@ static inline uint32_t otlp_service_of(const struct otlp_recording *rec, const s
 
 /* ---- opening ---- */
 
+/* Requests that are asked for by their ids, and where an index of ids may be. */
+struct otlp_wanted {
+    const char *directory, *ids;
+    struct lode_blob key; /* of the files, before they are read */
+    struct lode_blob findings;
+    uint64_t finding_count;
+};
+
 struct otlp_opening {
     struct otlp_recording *rec;
+    struct otlp_wanted *wanted; /* NULL: all requests */
     struct lode_report *report;
     unsigned threads; /* 0: one per processor */
     uint64_t memory;  /* budget in bytes; 0: a quarter of what the process may use */
@@ -132,6 +151,21 @@ lode_status lode_otlp_make_facts(struct otlp_opening *opening);
 /* Without a survey, files are opened but not read. */
 lode_status lode_otlp_open(lode_recording **out, const struct lode_folder *folder,
                            const struct otlp_opening *options, bool is_quick);
+
+/*
+ * Opens the index of a store whose files are listed, but not open; then reads the requests that are
+ * wanted. LODE_ABSENT: there is none, or it is of no use.
+ */
+struct otlp_lookup;
+lode_status lode_otlp_lookup_open(struct otlp_lookup **out, struct otlp_opening *opening);
+lode_status lode_otlp_lookup_take(struct otlp_lookup *lookup);
+void lode_otlp_lookup_close(struct otlp_lookup *lookup);
+/* Whether these are ids that an index has. */
+bool lode_otlp_lookup_knows(const char *ids);
+/* Keeps a finding for the index. */
+void lode_otlp_lookup_note(struct otlp_wanted *wanted, const lode_finding *finding);
+/* Writes the index of a store that was read, if that can be done. */
+void lode_otlp_lookup_write(const struct otlp_recording *rec, const struct otlp_wanted *wanted);
 
 /*
  * Children of spans of a trace, as lists. Spans have indices into rec->spans; arrays are relative

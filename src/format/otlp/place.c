@@ -261,7 +261,9 @@ static lode_status order_tracks(struct placing *self)
     LODE_TRY_ALLOC(mains, self->opening->error);
     if (self->requests.count > 0)
         qsort_r(self->requests.items, self->requests.count, sizeof(struct request), compare_requests, rec);
-    uint64_t first = self->requests.count > 0 ? LODE_ARRAY_AT(&self->requests, struct request, 0)->begin : 0;
+    if (!rec->whole.is_known && self->requests.count > 0)
+        rec->whole.begin = LODE_ARRAY_AT(&self->requests, struct request, 0)->begin;
+    uint64_t first = rec->whole.begin;
     rec->base.utc_offset = (int64_t)first;
     for (size_t i = 0; i < self->requests.count; i++) {
         const struct request *request = LODE_ARRAY_AT(&self->requests, struct request, i);

@@ -33,7 +33,6 @@ struct repairing {
     uint32_t shift_capacity;
     uint32_t *queue;         /* callers before callees; as many as there are shifts */
     uint64_t *calls;         /* by service: from other services */
-    uint64_t *tolerance;     /* by service */
     struct lode_array moves; /* struct move */
     uint64_t settled, cut;
 };
@@ -43,12 +42,12 @@ struct repairing {
 /* Clocks of milliseconds are known by begins that are whole ones. */
 static lode_status find_resolution(struct repairing *self)
 {
-    const struct otlp_recording *rec = self->rec;
+    struct otlp_recording *rec = self->rec;
     uint32_t services = rec->base.module_count;
     uint64_t(*counts)[3] = calloc((size_t)services + 1, sizeof *counts);
-    self->tolerance = calloc((size_t)services + 1, sizeof *self->tolerance);
-    self->calls = calloc((size_t)services + 1, sizeof *self->calls);
-    if (counts == NULL || self->tolerance == NULL || self->calls == NULL) {
+    rec->whole.tolerance =
+        lode_arena_alloc(&rec->base.arena, (size_t)services + 1, sizeof *rec->whole.tolerance);
+    if (counts == NULL || rec->whole.tolerance == NULL) {
         free(counts);
         return lode_fail_memory(self->opening->error);
     }
@@ -59,9 +58,9 @@ static lode_status find_resolution(struct repairing *self)
         count[2] += rec->spans[i].begin % MILLI == 0;
     }
     for (uint32_t i = 0; i < services; i++)
-        self->tolerance[i] = counts[i][2] * COARSE_SHARE > counts[i][0]   ? MILLI
-                             : counts[i][1] * COARSE_SHARE > counts[i][0] ? MICRO + 1
-                                                                          : 0;
+        rec->whole.tolerance[i] = counts[i][2] * COARSE_SHARE > counts[i][0]   ? MILLI
+                                  : counts[i][1] * COARSE_SHARE > counts[i][0] ? MICRO + 1
+                                                                               : 0;
     free(counts);
     return LODE_OK;
 }
@@ -69,8 +68,8 @@ static lode_status find_resolution(struct repairing *self)
 static int64_t tolerance_of(const struct repairing *self, const struct otlp_span *a,
                             const struct otlp_span *b)
 {
-    uint64_t first = self->tolerance[otlp_service_of(self->rec, a)];
-    uint64_t second = self->tolerance[otlp_service_of(self->rec, b)];
+    uint64_t first = self->rec->whole.tolerance[otlp_service_of(self->rec, a)];
+    uint64_t second = self->rec->whole.tolerance[otlp_service_of(self->rec, b)];
     return (int64_t)(first > second ? first : second);
 }
 
@@ -293,7 +292,10 @@ static lode_status report_moves(struct repairing *self)
 static lode_status repair_all(struct repairing *self)
 {
     const struct otlp_recording *rec = self->rec;
-    LODE_TRY(find_resolution(self));
+    self->calls = calloc((size_t)rec->base.module_count + 1, sizeof *self->calls);
+    LODE_TRY_ALLOC(self->calls, self->opening->error);
+    if (!rec->whole.is_known)
+        LODE_TRY(find_resolution(self));
     for (size_t i = 0; i < rec->traces.count; i++) {
         const struct otlp_trace *trace = LODE_ARRAY_AT(&rec->traces, struct otlp_trace, i);
         if (self->shift_capacity < trace->count) {
@@ -318,7 +320,6 @@ lode_status lode_otlp_repair(struct otlp_opening *opening)
     lode_otlp_family_free(&self.family);
     free(self.shifts);
     free(self.queue);
-    free(self.tolerance);
     free(self.calls);
     return status;
 }

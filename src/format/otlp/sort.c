@@ -54,11 +54,21 @@ struct key {
 };
 
 /* Ids are random, but not those of every recorder, and some have only 8 bytes. */
-static uint64_t hash_of(const struct otlp_span *span)
+static uint64_t hash_trace(const uint64_t trace[2])
 {
-    uint64_t folded = span->trace[0] ^ (span->trace[1] << 32 | span->trace[1] >> 32);
+    uint64_t folded = trace[0] ^ (trace[1] << 32 | trace[1] >> 32);
     folded = (folded ^ folded >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return folded ^ folded >> 29;
+}
+
+static uint64_t hash_of(const struct otlp_span *span)
+{
+    return hash_trace(span->trace);
+}
+
+size_t lode_otlp_bucket(const uint64_t trace[2], unsigned bits)
+{
+    return bits ? (size_t)(hash_trace(trace) >> (64 - bits)) : 0;
 }
 
 void lode_otlp_spans_free(struct otlp_spans *spans)
@@ -132,7 +142,7 @@ static lode_status add_chunk(struct otlp_sorter *self, struct bucket *bucket, lo
 
 lode_status lode_otlp_sorter_add(struct otlp_sorter *self, const struct otlp_span *span, lode_error *error)
 {
-    struct bucket *bucket = &self->buckets[self->bits ? hash_of(span) >> (64 - self->bits) : 0];
+    struct bucket *bucket = &self->buckets[lode_otlp_bucket(span->trace, self->bits)];
     if (bucket->count % CHUNK == 0)
         LODE_TRY(add_chunk(self, bucket, error));
     struct chunk *chunk = LODE_ARRAY_AT(&bucket->chunks, struct chunk, bucket->chunks.count - 1);

@@ -24,6 +24,8 @@ struct otlp_spans {
         {NULL, 0}, LODE_BACKED_INIT                                                                          \
     }
 void lode_otlp_spans_free(struct otlp_spans *spans);
+/* The first bits of the hash of a trace: spans are sorted by them. */
+size_t lode_otlp_bucket(const uint64_t trace[2], unsigned bits);
 
 /* `bytes` is about how many there are to read; `memory` is the budget for spans. */
 lode_status lode_otlp_sorter_open(struct otlp_sorter **out, uint64_t bytes, uint64_t memory,

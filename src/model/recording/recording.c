@@ -105,6 +105,17 @@ uint32_t lode_track_main(const lode_recording *recording, uint32_t track)
     return track < recording->track_count ? recording_main(recording, track) : track;
 }
 
+uint32_t lode_track_number(const lode_recording *recording, uint32_t track)
+{
+    return recording->numbers && track < recording->track_count ? recording->numbers[track] : track;
+}
+
+int lode_recording_is_part(const lode_recording *recording, uint64_t *end)
+{
+    *end = recording->numbers ? recording->whole_end : 0;
+    return recording->numbers != NULL;
+}
+
 uint32_t lode_recording_request_count(const lode_recording *recording)
 {
     uint32_t count = 0;

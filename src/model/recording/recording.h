@@ -78,6 +78,9 @@ struct lode_recording {
     bool has_requests;
     /* By track: the main one of its request, which comes first; NULL: each is its own. */
     const uint32_t *mains;
+    /* By track: its index in the store, of which only a part is open; NULL: its own. */
+    const uint32_t *numbers;
+    uint64_t whole_end; /* if there are numbers: the last end of all tracks of the store */
     struct lode_module *modules;
     uint32_t module_count;
     /* Events without a track, chronological. */

@@ -62,7 +62,7 @@ static void write_row(void *user, const replay_event *shown)
     out_row(o, STYLE_PLAIN);
     OUT_CELLS(o, event->time);
     if (track) {
-        OUT_CELLS(o, (uint64_t)track->tid, track->index);
+        OUT_CELLS(o, (uint64_t)track->tid, lode_track_number(job->session->recording, track->index));
     } else {
         OUT_CELLS(o, out_none(), out_none());
     }
@@ -187,7 +187,7 @@ static int run_replay(const invocation *call)
 {
     const replay_options *options = call->options;
     rec_session s;
-    int status = rec_open_slice(&s, call->operands[0], call->shared);
+    int status = rec_open_requests(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
         status = rec_find_interval(&s);
     if (status == EXIT_DONE) {

@@ -91,7 +91,7 @@ void replay_lines_heading(replay_lines *t, const trace_heading *heading)
         line_add(l, heading->caller[0] ? ", called by " : "");
         line_add(l, heading->caller);
     } else {
-        snprintf(text, sizeof text, "Request %u", track->index + 1);
+        snprintf(text, sizeof text, "Request %u", heading->request);
         line_add(l, text);
     }
     if (track->id[0] && !heading->caller) {

@@ -22,9 +22,9 @@ typedef struct trace_heading {
     int has_utc;
     uint64_t utc; /* nanoseconds since the epoch, if they are known */
     uint64_t begin, duration, calls, errors;
-    /* Of a side track: the number of its request, when it begins there, and who called; or NULL. */
+    uint32_t request; /* its number in the store */
+    /* Of a side track: when it begins in its request, and who called; or NULL. */
     const char *caller;
-    uint32_t request;
     uint64_t after;
 } trace_heading;
 

@@ -208,7 +208,6 @@ static lode_status describe_side(tracing *t, uint32_t track, lode_error *error)
     uint32_t request = lode_track_main(recording, track);
     uint64_t begin = 0, end = 0;
     size_t count = 0;
-    t->heading.request = request + 1;
     t->heading.caller = "";
     lode_status status = lode_track_interval(recording, request, &begin, &end, error);
     t->heading.after = t->heading.begin > begin ? t->heading.begin - begin : 0;
@@ -226,7 +225,9 @@ static lode_status describe_side(tracing *t, uint32_t track, lode_error *error)
 
 static lode_status show_trace(tracing *t, uint32_t track, lode_error *error)
 {
-    t->heading = (trace_heading){.track = lode_recording_track(t->session->recording, track)};
+    const lode_recording *recording = t->session->recording;
+    t->heading = (trace_heading){.track = lode_recording_track(recording, track)};
+    t->heading.request = lode_track_number(recording, lode_track_main(recording, track)) + 1;
     t->has_events = t->has_shown = 0;
     t->call_count = t->open_count = t->next_call = t->folded = 0;
     lode_status status = read_trace(t, NOTING, error);

@@ -376,7 +376,7 @@ static int run_search(const invocation *call)
     rec_session s;
     if (call->kind == LODE_STORE_DATABASE)
         return search_database(call);
-    int status = rec_open_slice(&s, call->operands[0], call->shared);
+    int status = rec_open_requests(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
         status = rec_find_interval(&s);
     if (status == EXIT_DONE)

@@ -71,8 +71,8 @@ static void write_steps(out *o, const rec_session *s, const lode_critical_path *
         uint64_t duration = step->end - step->begin;
         OUT_ROW(o, step->has_failed ? STYLE_ERROR : STYLE_PLAIN, step->begin - first, duration,
                 out_share((double)duration, whole), step->depth,
-                out_u64_if(step->track != UINT32_MAX, step->track), step->has_failed != 0,
-                module_of(step->function), name_of(&l, s, step->function));
+                out_u64_if(step->track != UINT32_MAX, lode_track_number(s->recording, step->track)),
+                step->has_failed != 0, module_of(step->function), name_of(&l, s, step->function));
     }
     out_table_end(o);
     label_free(&l);

@@ -323,7 +323,8 @@ static void write_row(printer *p, const lode_search_row *row)
     out *o = p->out;
     list_values(&values, row);
     out_row(o, STYLE_PLAIN);
-    OUT_CELLS(o, (uint64_t)row->track + 1, row->track, track->id[0] ? track->id : NULL, (uint64_t)track->pid,
+    uint32_t number = lode_track_number(p->session->recording, row->track);
+    OUT_CELLS(o, (uint64_t)number + 1, number, track->id[0] ? track->id : NULL, (uint64_t)track->pid,
               (uint64_t)track->tid);
     time_cells(p, row);
     OUT_CELLS(o, row->duration, row->calls, row->errors, name_of(p, row),
@@ -345,7 +346,8 @@ static void say_next_step(out *o, const rec_session *s, const lode_search_row *f
     const lode_track *track = lode_recording_track(s->recording, first->track);
     out_gap(o);
     if (lode_recording_has_requests(s->recording))
-        out_say(o, "'lode replay --id %u %s' shows the calls of the first", first->track + 1, s->path);
+        out_say(o, "'lode replay --id %u %s' shows the calls of the first",
+                lode_track_number(s->recording, first->track) + 1, s->path);
     else
         out_say(o, "'lode replay --task %d %s' shows the calls of the first", (int)track->tid, s->path);
 }
