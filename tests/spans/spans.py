@@ -70,6 +70,9 @@ def compare(lode, path, wanted):
     wrong += [f"{name}: {rows.get(name)} instead of {expected.get(name)}" for name in sorted(rows.keys() | expected.keys()) if rows.get(name) != expected.get(name)]
     if (top["task_count"], top["calls"]) != (wanted["traces"], wanted["spans"]):
         wrong.append(f"{top['task_count']} requests, {top['calls']} calls instead of {wanted['traces']}, {wanted['spans']}")
+    times, expected = [top["total_ns"], top.get("work_ns"), top.get("elapsed_ns")], [wanted["work"], wanted["work"], wanted["elapsed"]]
+    if times[:1 if times[1] is None else 3] != expected[:1 if times[1] is None else 3] or (times[1] is None and wanted["work"] > wanted["elapsed"]):
+        wrong.append(f"work and elapsed time: {times} instead of {expected}")
     calls = ask(lode, "sql", path, "select function, count(*) from call where depth = 0 group by 1 order by 1")
     found = dict(calls["results"][0]["rows"])
     expected = {spans_reference.plain(name): count for name, count in wanted["outermost"].items()}

@@ -382,6 +382,8 @@ def summary(store):
     failed = sum(any(span.failed and (not span.up or span.kind in (SERVER, CONSUMER)) for span in trace) for trace in traces.values())
     edges = Counter((span.up.service, span.service) for span in spans if span.up and span.up.service != span.service)
     return {"edges": {f"{caller} > {callee}": count for (caller, callee), count in edges.items()}, "spans": len(spans), "traces": len(traces), "duplicates": duplicates, "rows": dict(rows), "outermost": Counter(map(label, outermost(roots))),
+            "work": sum(span.end - span.begin for span in outermost(roots)),
+            "elapsed": sum(max(span.end for span in trace) - min(span.begin for span in trace) for trace in traces.values()),
             "errors": sum(any(span.failed for span in trace) for trace in traces.values()), "failed": failed, "moved": dict(moved),
             "attributes": sum(len(span.attributes) for span in spans), "events": sum(len(span.events) for span in spans)}
 

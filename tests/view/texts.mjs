@@ -71,8 +71,8 @@ for (const store of [demo.solver, demo.thumbs, demo.shop, ...own]) {
     const total = await page.textContent('.headline b');
     const heading = execFileSync(LODE, ['top', store], { encoding: 'utf-8', stdio: ['ignore', 'pipe', 'ignore'] }).split('\n')[0];
     assert.ok(heading.includes(total), `${total}: ${heading}`);
-    const beside = / and (\S+ \S+) beside them/.exec(heading)?.[1];
-    if (beside !== undefined) assert.ok((await page.textContent('.headline')).includes(`and ${beside} beside them`), beside);
+    const elapsed = / of work in (\S+ \S+) of elapsed time/.exec(heading)?.[1];
+    if (elapsed !== undefined) assert.ok((await page.textContent('.headline')).includes(` of work in ${elapsed} of elapsed time`), elapsed);
     await show(page, server, '?v=top&1');
     await checkFunctions(page, store, isRecording);
     await show(page, server, '?v=tree&1');

@@ -24,12 +24,12 @@ function Headline({ state, info }: ViewProps): JSX.Element {
   const top = readTop(answer.data);
   const metric = top.metrics[0];
   const isRecording = info.kind === 'recording';
-  // What runs beside the main tracks of requests is a sum of its own.
-  const beside = isRecording ? (answer.data as { concurrent_ns?: number }).concurrent_ns ?? 0 : 0;
+  // With concurrent calls, work and elapsed time of requests are two numbers.
+  const elapsed = isRecording ? (answer.data as { elapsed_ns?: number }).elapsed_ns : undefined;
   const things = info.hasRequests ? 'request' : isRecording ? 'task' : 'profile';
   return (
     <p class="headline">
-      <b>{amount(metric?.total == null ? null : metric.total - beside, metric?.unit ?? 'count')}</b> {isRecording ? 'in calls' : clean(metric?.name)}{beside > 0 ? <>, and <b>{amount(beside, 'nanoseconds')}</b> beside them</> : null} in <b>{count(top.profiles)}</b> {things}{top.profiles === 1 ? '' : 's'}
+      <b>{amount(metric?.total ?? null, metric?.unit ?? 'count')}</b> {elapsed !== undefined ? <>of work in <b>{amount(elapsed, 'nanoseconds')}</b> of elapsed time</> : isRecording ? 'in calls' : clean(metric?.name)} in <b>{count(top.profiles)}</b> {things}{top.profiles === 1 ? '' : 's'}
       {info.emptyProfiles > 0 ? ` (${count(info.emptyProfiles)} empty)` : ''}
       {info.duration > 0 ? <> · <b>{amount(info.duration, 'nanoseconds')}</b> wall time</> : null}
       <span class="quiet"> · {info.title !== '' ? `${clean(info.title)}, ` : ''}{clean(info.format)}{info.contexts > 0 ? `, ${count(info.contexts)} contexts` : ''}{info.samples > 0 ? `, ${count(info.samples)} samples` : ''}</span>

@@ -95,7 +95,25 @@ typedef struct top_sum {
     uint64_t calls, errors, total; /* the total is also that of all self times */
     uint64_t out;                  /* off-CPU */
     uint64_t beside;               /* of the total, on side tracks of requests */
+    uint64_t elapsed;              /* of requests, from the first begin to the last end */
 } top_sum;
+
+/* From the first begin to the last end on the tracks of a request, which follow each other. */
+static uint64_t elapsed_of(const lode_calls *calls, const lode_recording *recording, uint32_t *next)
+{
+    uint32_t main = lode_track_main(recording, lode_calls_track(calls, *next)->track);
+    uint64_t begin = UINT64_MAX, end = 0;
+    for (; *next < lode_calls_track_count(calls); ++*next) {
+        const lode_track_row *row = lode_calls_track(calls, *next);
+        if (lode_track_main(recording, row->track) != main)
+            break;
+        if (row->events == 0)
+            continue;
+        begin = row->begin < begin ? row->begin : begin;
+        end = row->end > end ? row->end : end;
+    }
+    return end > begin ? end - begin : 0;
+}
 
 static top_sum add_up(const lode_calls *calls, const lode_recording *recording)
 {
@@ -109,6 +127,8 @@ static top_sum add_up(const lode_calls *calls, const lode_recording *recording)
         if (lode_track_main(recording, track) != track)
             sum.beside += lode_calls_track(calls, i)->total;
     }
+    for (uint32_t i = 0; sum.beside > 0 && i < lode_calls_track_count(calls);)
+        sum.elapsed += elapsed_of(calls, recording, &i);
     return sum;
 }
 
@@ -134,11 +154,10 @@ static void say_heading(out *o, const rec_session *s, const top_sum *sum)
     OUT_FIELDS(o, "total_ns", sum->total, "calls", sum->calls, "errors", sum->errors, "off_cpu_ns", sum->out);
     say_off_cpu(off_cpu, s, sum->out);
     if (sum->beside) {
-        char beside[NUMBER_SIZE];
-        format_duration(time, sum->total - sum->beside);
-        format_duration(beside, sum->beside);
-        snprintf(off_cpu, sizeof off_cpu, ", and %s beside them", beside);
-        OUT_FIELDS(o, "concurrent_ns", sum->beside);
+        char elapsed[NUMBER_SIZE];
+        format_duration(elapsed, sum->elapsed);
+        snprintf(off_cpu, sizeof off_cpu, " of work in %s of elapsed time", elapsed);
+        OUT_FIELDS(o, "concurrent_ns", sum->beside, "work_ns", sum->total, "elapsed_ns", sum->elapsed);
     }
     if (sum->errors)
         out_say(o, "%s in %s took %s%s; %s ended with an error\n", COUNTED(sum->calls, "call", "calls"),
