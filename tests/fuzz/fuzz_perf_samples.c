@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the fuzzer's bytes as a recording of perf: metadata, records, and every sample with its path. */
+/* Reads the fuzzer's bytes as a recording of perf: its records, and every sample with its path. */
 #include "format/perf/read/rules.h"
 #include "format/perf/source/collect.h"
 #include "format/perf/source/path.h"
