@@ -62,8 +62,8 @@ struct graph {
     uint32_t piece_count;
     struct instruction *code;
     uint32_t code_count, code_room;
-    uint32_t *jump_from;            /* by instruction: the first direct jump to it; NO_INDEX: none */
-    uint32_t jump_count, jump_room; /* instructions that it was made for */
+    uint32_t *jump_from;            /* by instruction: the first jump to it, or NO_INDEX */
+    uint32_t jump_count, jump_room; /* of instructions */
     uint32_t *work;                 /* instructions that are to be walked */
     uint32_t work_count, work_room;
     struct edges jumps; /* of indirect jumps, between instructions */

@@ -105,7 +105,7 @@ struct binary_cache;
 /* How files of load modules are found, and who reads them. */
 struct hpcrun_binaries {
     const char *program;             /* the path of lode-symbols; NULL: binaries are not read */
-    struct binary_helper *helper;    /* the same, as a process that is asked about one after another */
+    struct binary_helper *helper;    /* the same, as a process */
     struct binary_cache *cache;      /* what it said; may be NULL */
     const char *const *replacements; /* "FROM=TO"; see lode_replace_prefix */
     size_t replacement_count;
