@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Starts lode-symbols with an empty environment, gives it open files, and collects what it writes. */
+/* Starts lode-symbols with an empty environment, gives it files, and collects what it writes. */
 #include "format/hpcrun/scopes/binary.h"
 
 #include <errno.h>
@@ -187,7 +187,7 @@ static lode_status talk(struct binary_reply *reply, const struct binary_request 
 {
     struct lode_blob output = {0};
     bool is_whole = collect(reading, &output);
-    /* A process that writes on after this ends by a signal, and one that does not when time is up. */
+    /* A process that writes on ends by a signal, and one that does not when time is up. */
     close(reading);
     int status = receive_status(request->helper);
     bool is_sound = is_whole && status == 0 &&
