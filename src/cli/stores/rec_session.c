@@ -40,7 +40,7 @@ static int on_opening(void *user, const lode_finding *finding)
     return 0;
 }
 
-/* LODE_CACHE, which is empty if nothing is to be kept; else as the XDG base directory specification has it. */
+/* LODE_CACHE, empty: nothing is kept; else as the XDG base directory specification has it. */
 static int find_cache(char path[PATH_MAX])
 {
     const char *named = getenv("LODE_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

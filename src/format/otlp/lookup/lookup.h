@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An index of trace ids, in a directory of the user: where the spans of each trace are. A few
- * requests of a large store are opened with it without reading all spans. The store is the truth: an
- * index that is stale, damaged or hostile counts as missing.
+ * requests of a large store are opened with it without reading all spans. The store is the truth:
+ * an index that is stale, damaged or hostile counts as missing.
  *
  * A file has a head, buckets, and a part about the whole store. Buckets are messages of protobuf:
  * a record for each trace, chosen by the hash of its id. Each bucket, and the part, has a checksum.
