@@ -30,6 +30,14 @@ await test('a time window shows what its command says, with the colours of the w
   await check('?v=time&t=2000000000ns..2500000000ns&1');
 });
 
+await test('marks of the axis have no more digits than they need', async () => {
+  const marks = () => page.$$eval('.timeplot > .axis span', (all) => all.map((mark) => mark.textContent));
+  await show(page, server, '?v=time&s=1&1');
+  assert.deepEqual(await marks(), ['0 s', '50 ms', '100 ms', '150 ms', '200 ms']);
+  await show(page, server, '?v=time&t=2000000000ns..2000000100ns&1');
+  assert.ok((await marks()).includes('2.00000002 s'), (await marks()).join());
+});
+
 await test('keys zoom, move and go back to all', async () => {
   await show(page, server, '?v=time&1');
   const window = async () => {

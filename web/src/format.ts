@@ -12,13 +12,21 @@ export function unitOf(metric: string): Unit {
   return 'count';
 }
 
-/** printf's %.Nf: toFixed, but half-way between two it takes the even one. Only multiples of 2^-(N+1) are half-way. */
+/** Digits with a point before the last ones. */
+function pointed(digits: bigint, decimals: number): string {
+  const text = digits.toString().padStart(decimals + 1, '0');
+  return decimals === 0 ? text : `${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
+}
+
+/** printf's %.Nf: toFixed, but half-way between two it takes the even one. Only odd multiples of 2^-(N+1) are half-way. */
 export function fixed(value: number, decimals: number): string {
   const size = Math.abs(value);
   const halves = size * 2 ** (decimals + 1);
-  if (!Number.isInteger(halves) || halves % 2 === 0 || size >= 2 ** 40) return value.toFixed(decimals);
-  const below = Math.floor(size * 10 ** decimals);
-  return `${value < 0 ? '-' : ''}${((below % 2 === 0 ? below : below + 1) / 10 ** decimals).toFixed(decimals)}`;
+  const sign = value < 0 ? '-' : '';
+  if (size >= 1e21 && Number.isFinite(size)) return sign + pointed(BigInt(size) * 10n ** BigInt(decimals), decimals);
+  if (!Number.isInteger(halves) || halves % 2 === 0) return value.toFixed(decimals);
+  const below = (BigInt(halves) * 5n ** BigInt(decimals) - 1n) / 2n;
+  return sign + pointed(below + (below % 2n), decimals);
 }
 
 function scaled(value: number, scales: readonly (readonly [number, string])[], decimals: number): string {
@@ -27,18 +35,28 @@ function scaled(value: number, scales: readonly (readonly [number, string])[], d
   return fitting ? `${fixed(value / fitting[0], decimals)} ${fitting[1]}` : String(value);
 }
 
-/** printf's %.6g. */
+/** The six digits of a whole number and its power of ten, half-way to even. */
+function sixDigits(value: number): [digits: string, power: number] {
+  const whole = BigInt(value);
+  const power = whole.toString().length - 1;
+  const step = 10n ** BigInt(power - 5);
+  const [below, twice] = [whole / step, 2n * (whole % step)];
+  const digits = (below + (twice > step || (twice === step && below % 2n === 1n) ? 1n : 0n)).toString();
+  return [`${digits.slice(0, 1)}.${digits.slice(1, 6)}`, power + digits.length - 6];
+}
+
+/** printf's %.6g. Below 0.0001, no double is half-way between two. */
 function general(value: number): string {
   if (value === 0) return '0';
-  const exponent = Number(value.toExponential(5).split('e')[1]);
-  if (exponent < -4 || exponent >= 6) {
-    const [digits = '', power = '0'] = value.toExponential(5).split('e');
-    const short = digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits;
-    const size = Math.abs(Number(power));
-    return `${short}e${Number(power) < 0 ? '-' : '+'}${size < 10 ? '0' : ''}${String(size)}`;
+  const [some = '', about = '0'] = value.toExponential(5).split('e');
+  if (Number(about) >= -4 && Number(about) < 6) {
+    const text = fixed(value, 5 - Number(about));
+    return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
   }
-  const fixed = value.toFixed(5 - exponent);
-  return fixed.includes('.') ? fixed.replace(/\.?0+$/, '') : fixed;
+  const isWhole = Math.abs(value) >= 2 ** 53;
+  const [digits, power] = isWhole ? sixDigits(Math.abs(value)) : [some, Number(about)];
+  const size = Math.abs(power);
+  return `${isWhole && value < 0 ? '-' : ''}${digits.replace(/\.?0+$/, '')}e${power < 0 ? '-' : '+'}${size < 10 ? '0' : ''}${String(size)}`;
 }
 
 /** Whole numbers with grouped digits. */
@@ -69,6 +87,38 @@ export function amount(value: number | null | undefined, unit: Unit): string {
     case 'count':
       return events(value);
   }
+}
+
+const LONG = [[864e11, 'd'], [36e11, 'h'], [6e10, 'min'], [1e9, 's']] as const;
+const SHORT = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']] as const;
+
+/** As many decimals as steps of this size need, and no zeros at the end. */
+function short(value: number, step: number): string {
+  const text = value.toFixed(Math.max(0, Math.min(9, Math.ceil(-Math.log10(step) - 1e-9))));
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}
+
+/**
+ * A mark of an axis whose marks are `step` apart, in nanoseconds: no more digits than it needs ("50 ms", "1.5 s"), and minutes, hours and
+ * days of what is longer ("1 h 30 min").
+ */
+export function mark(nanoseconds: number, step = nanoseconds): string {
+  const size = Math.abs(nanoseconds);
+  const sign = nanoseconds < 0 ? '-' : '';
+  if (size === 0) return '0 s';
+  if (size < 6e10) {
+    const [scale, name] = SHORT.find(([least]) => size >= least) ?? [1, 'ns'];
+    return `${sign}${short(size / scale, Math.abs(step) / scale)} ${name}`;
+  }
+  let rest = size;
+  const parts: string[] = [];
+  for (const [scale, name] of LONG) {
+    const whole = name === 's' ? rest / scale : Math.floor(rest / scale + 1e-9);
+    rest -= whole * scale;
+    const text = name === 's' ? short(whole, Math.abs(step) / scale) : String(whole);
+    if (text !== '0') parts.push(`${text} ${name}`);
+  }
+  return sign + parts.join(' ');
 }
 
 /** A share in percent with one decimal; the sign of percent is in the heading. */

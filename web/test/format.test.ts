@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { amount, baseName, clean, count, fixed, percent, shellWord, tail, unitOf } from '../src/format';
+import { amount, baseName, clean, count, fixed, mark, percent, ratio, shellWord, tail, unitOf } from '../src/format';
 
 test('amounts are those that the program prints', () => {
   assert.equal(amount(634.972119, 'seconds'), '634.972 s');
@@ -19,6 +20,23 @@ test('amounts are those that the program prints', () => {
   assert.equal(amount(1e-7, 'count'), '1e-07');
   assert.equal(amount(2 ** 60, 'count'), '1.15292e+18');
   assert.equal(amount(null, 'count'), '');
+});
+
+test('20,000 values are written as the reference writes them (tests/view/amounts.py)', () => {
+  const rows = JSON.parse(readFileSync(process.env['AMOUNTS'] ?? '', 'utf8')) as [number, ...string[]][];
+  assert.ok(rows.length > 20000);
+  for (const [value, ...texts] of rows) {
+    const mine = [amount(value, 'seconds'), amount(value, 'nanoseconds'), amount(value, 'bytes'), amount(value, 'count'), fixed(value, 1), fixed(value * 100, 1), fixed((value - 1) * 100, 1), ratio(value, 1)];
+    assert.deepEqual(mine, texts, String(value));
+  }
+});
+
+test('marks of an axis have no more digits than they need, and hours and days', () => {
+  assert.deepEqual([0, 5e7, 1e8, 1e9, 1.5e9, 1e3, 20, 59e9].map((time) => mark(time, time === 1.5e9 ? 5e8 : time || 1)), ['0 s', '50 ms', '100 ms', '1 s', '1.5 s', '1 us', '20 ns', '59 s']);
+  assert.deepEqual([6e10, 9e10, 36e11, 54e11, 864e11, 3 * 864e11 + 36e11].map((time) => mark(time, 3e10)), ['1 min', '1 min 30 s', '1 h', '1 h 30 min', '1 d', '3 d 1 h']);
+  assert.deepEqual([3e9, 3e9 + 10, 3e9 + 20].map((time) => mark(time, 10)), ['3 s', '3.00000001 s', '3.00000002 s']);
+  assert.equal(mark(36e11 + 5e8, 5e8), '1 h 0.5 s');
+  assert.equal(mark(-2e6, 1e6), '-2 ms');
 });
 
 test('units come from the names of metrics', () => {

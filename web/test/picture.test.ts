@@ -24,4 +24,9 @@ test('ticks are round and few', () => {
   assert.deepEqual(ticks(0, 10, 8), [0, 2, 4, 6, 8]);
   assert.ok(ticks(1234567, 98765432, 8).length <= 9);
   assert.deepEqual(ticks(5, 5, 8), []);
+  assert.deepEqual(ticks(0, 203e6, 8).map((time) => time / 1e6), [0, 50, 100, 150, 200]);
+  // Of long runs: parts of hours and days, and whole days.
+  assert.deepEqual(ticks(0, 36e11, 8).map((time) => time / 6e10), [0, 10, 20, 30, 40, 50]);
+  assert.deepEqual(ticks(0, 864e11, 8).map((time) => time / 36e11), [0, 3, 6, 9, 12, 15, 18, 21]);
+  assert.deepEqual(ticks(0, 30 * 864e11, 8).map((time) => time / 864e11), [0, 5, 10, 15, 20, 25]);
 });

@@ -4,12 +4,18 @@
 
 WORK is where web/build.py built the page. Without it (no npm), every test is skipped by name."""
 import glob
+import json
 import os
+import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(1, os.path.dirname(os.path.abspath(__file__)))
+
+import amounts  # noqa: E402
 
 UNSAFE = re.compile(r'innerHTML|outerHTML|insertAdjacentHTML|document\.write|dangerouslySetInnerHTML|\beval\(|new Function\(')
 
@@ -18,12 +24,24 @@ def esbuild(work):
     return sorted(glob.glob(os.path.join(work, 'node_modules', '@esbuild', '*', 'bin', 'esbuild')))[0]
 
 
+def write_amounts(path):
+    """Values of all sizes and signs, many of them half-way between two texts, with what the reference makes of each."""
+    chance = random.Random(7)
+    values = [chance.choice((-1, 1, 1, 1)) * 10 ** chance.uniform(-13, 25) for _ in range(8000)]
+    values += [chance.randrange(1, 1 << 22) / 2 ** chance.randrange(13) for _ in range(8000)]
+    values += [chance.randrange(1, 1 << 22) * 10.0 ** chance.randrange(-9, 9) for _ in range(4000)]
+    with open(path, 'w', encoding='ascii') as file:
+        json.dump([[value, *amounts.texts(value)] for value in [0.0, *values]], file)
+
+
 def unit(web, work, name):
     with tempfile.TemporaryDirectory() as folder:
         bundle = os.path.join(folder, name + '.mjs')
         subprocess.run([esbuild(work), 'test/%s.test.ts' % name, '--bundle', '--platform=node', '--format=esm', '--jsx=automatic',
                         '--jsx-import-source=preact', '--define:LODE_VERSION="0"', '--log-level=warning', '--outfile=' + bundle], cwd=work, check=True)
-        done = subprocess.run(['node', '--test', bundle], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding='utf-8', errors='replace', check=False)
+        write_amounts(os.path.join(folder, 'amounts.json'))
+        environment = dict(os.environ, AMOUNTS=os.path.join(folder, 'amounts.json'))
+        done = subprocess.run(['node', '--test', bundle], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding='utf-8', errors='replace', check=False)
         if done.returncode != 0:
             print(done.stdout)
         return done.returncode == 0

@@ -82,17 +82,27 @@ export function paint(cells: Cells, hueOf: readonly number[], ground: Ground, on
   return pixels;
 }
 
-/** Steps of 1, 2 or 5 times a power of ten, at most `most` of them in the span. */
+const MINUTE = 6e10;
+const LONG_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440].map((minutes) => minutes * MINUTE);
+
+/** The distance of ticks in a span of nanoseconds: 1, 2 or 5 times a power of ten; of minutes, hours and days, what divides the next one. */
+function stepOf(span: number, most: number): number {
+  const least = span / most;
+  if (least > MINUTE / 2) {
+    const long = LONG_STEPS.find((step) => step >= least);
+    if (long !== undefined) return long;
+  }
+  const unit = least > MINUTE ? 1440 * MINUTE : 1;
+  const power = 10 ** Math.floor(Math.log10(least / unit));
+  return unit * power * ([1, 2, 5].find((factor) => power * factor * unit >= least) ?? 10);
+}
+
+/** Round times, at most `most` of them in the span. */
 export function ticks(from: number, to: number, most: number): number[] {
   if (!(to > from)) return [];
-  let step = 10 ** Math.floor(Math.log10((to - from) / most));
-  for (const factor of [1, 2, 5, 10]) {
-    if ((to - from) / (step * factor) <= most) {
-      step *= factor;
-      break;
-    }
-  }
+  const step = stepOf(to - from, most);
+  const first = Math.ceil(from / step);
   const found: number[] = [];
-  for (let time = Math.ceil(from / step) * step; time < to && found.length <= most; time += step) found.push(time);
+  for (let index = first; index * step < to && found.length <= most; index++) found.push(index * step);
   return found;
 }

@@ -2,7 +2,7 @@
 // Requests: `lode search`, as dots of duration over time and as a table, or as a map of services; one request is a waterfall.
 import type { JSX } from 'preact';
 import { useAnswer, type Option, type Query } from '../api';
-import { amount, clean, count } from '../format';
+import { amount, clean, count, mark } from '../format';
 import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
 import { Link, Name, Problem, Section } from '../parts';
@@ -110,7 +110,7 @@ function Cells({ state, info }: { state: State; info: Info }): JSX.Element | nul
   return (
     <Section title={`Duration over time, of all ${count(data.requests)} requests`}>
       <div class="axes">
-      {decades.map((power) => <span key={power} class="y" aria-hidden="true" style={{ top: `${String((100 * y(10 ** power)) / HEIGHT)}%` }}>{amount(10 ** power, 'nanoseconds')}</span>)}
+      {decades.map((power) => <span key={power} class="y" aria-hidden="true" style={{ top: `${String((100 * y(10 ** power)) / HEIGHT)}%` }}>{mark(10 ** power)}</span>)}
       <svg class="chart requests-chart" role="img" aria-label={`${count(data.requests)} requests by start and duration, on a logarithmic scale; up to ${count(most)} in a cell`} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`} preserveAspectRatio="none">
         {decades.map((power) => <line key={power} class="decade" x1="0" x2={WIDTH} y1={y(10 ** power)} y2={y(10 ** power)} />)}
         {data.rows.map((cell) => (
@@ -139,7 +139,7 @@ function Density({ rows }: { rows: readonly Row[] }): JSX.Element | null {
   return (
     <Section title="Duration over time">
       <div class="axes">
-      {decades.map((log) => <span key={log} class="y" aria-hidden="true" style={{ top: `${String((100 * y(log)) / HEIGHT)}%` }}>{amount(10 ** log, 'nanoseconds')}</span>)}
+      {decades.map((log) => <span key={log} class="y" aria-hidden="true" style={{ top: `${String((100 * y(log)) / HEIGHT)}%` }}>{mark(10 ** log)}</span>)}
       <svg class="chart requests-chart" role="img" aria-label={`${count(rows.length)} requests: durations from ${amount(10 ** Math.min(...logs), 'nanoseconds')} to ${amount(10 ** Math.max(...logs), 'nanoseconds')}, on a logarithmic scale`} viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`} preserveAspectRatio="none">
         {decades.map((log) => <line key={log} class="decade" x1="0" x2={WIDTH} y1={y(log)} y2={y(log)} />)}
         {rows.map((row, index) => (

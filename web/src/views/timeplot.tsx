@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { DARK, FIRST, IDLE, LIGHT, NOTHING, OTHERS, paint, ticks, type Cells, type Ground } from '../draw/picture';
-import { amount, clean, count, percent } from '../format';
+import { amount, clean, count, mark, percent } from '../format';
 import type { Info } from '../info';
 import { useKeys } from '../keys';
 import { isReport } from '../report';
@@ -82,9 +82,10 @@ export function Canvas(props: { cells: Cells; hues: readonly number[]; ground: G
 }
 
 export function Axis({ window }: { window: Window }): JSX.Element {
+  const times = ticks(window.from, window.to, 8);
   return (
     <div class="axis" aria-hidden="true">
-      {ticks(window.from, window.to, 8).map((time) => <span key={time} style={{ left: `${String(partOf(window, time) * 100)}%` }}>{amount(time, 'nanoseconds')}</span>)}
+      {times.map((time) => <span key={time} style={{ left: `${String(partOf(window, time) * 100)}%` }}>{mark(time, (times[1] ?? 0) - (times[0] ?? 0) || time)}</span>)}
     </div>
   );
 }
