@@ -30,7 +30,7 @@ struct task {
     struct server *server;
     client *client;
     struct MHD_Connection *connection;
-    char *method, *target;
+    char *method, *target, *body;
     view_request request;
     view_answer answer;
     bool is_begun, is_done;
@@ -118,6 +118,7 @@ static void free_task(client *c)
         atomic_fetch_sub(&task->server->active, 1);
     free(task->method);
     free(task->target);
+    free(task->body);
     free(task);
 }
 
@@ -255,10 +256,24 @@ static enum MHD_Result begin(struct task *task, const char *method)
     MHD_get_connection_values(task->connection, MHD_HEADER_KIND, add_header, request);
     clients_answer(task->server->clients, task->client);
     /* An answer at once closes the connection before a body is read. */
-    if (!request->has_body)
+    if (!request->has_body || !ask(task, 0))
         return MHD_YES;
-    ask(task, 1);
     return send_answer(task);
+}
+
+/* A body that is longer than it may be ends the connection. */
+static enum MHD_Result add_body(struct task *task, const char *data, size_t *size)
+{
+    view_request *request = &task->request;
+    if (!task->body)
+        task->body = malloc(VIEW_BODY_MAX);
+    if (!task->body || *size > VIEW_BODY_MAX - request->body_size)
+        return MHD_NO;
+    memcpy(task->body + request->body_size, data, *size);
+    request->body = task->body;
+    request->body_size += *size;
+    *size = 0;
+    return MHD_YES;
 }
 
 static enum MHD_Result handle(void *user, struct MHD_Connection *connection, const char *url,
@@ -270,15 +285,12 @@ static enum MHD_Result handle(void *user, struct MHD_Connection *connection, con
     (void)connection;
     (void)url;
     (void)version;
-    (void)data;
     if (!task)
         return MHD_NO;
     if (!task->is_begun)
         return begin(task, method);
-    if (*size) {
-        *size = 0;
-        return MHD_YES;
-    }
+    if (*size)
+        return add_body(task, data, size);
     if (!task->is_done)
         task->is_done = ask(task, 0);
     if (task->is_done)

@@ -84,18 +84,20 @@ class Server:
     def connection(self, host="127.0.0.1"):
         return UnixConnection(self.path) if self.path else http.client.HTTPConnection(host, self.port, timeout=SECONDS)
 
-    def ask(self, path, method="GET", headers=None, token=True, host=None, connection=None):
+    def ask(self, path, method="GET", headers=None, token=True, host=None, connection=None, body=None):
         """`headers` replace the usual ones; those that are None are not sent."""
         all_headers = {"Host": host or f"127.0.0.1:{self.port or 80}"}
         if token:
             all_headers["Authorization"] = f"Bearer {self.token}"
+        if body is not None:
+            all_headers["Content-Length"] = str(len(body))
         all_headers.update(headers or {})
         link = connection or self.connection()
         link.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in all_headers.items():
             if value is not None:
                 link.putheader(name, value)
-        link.endheaders()
+        link.endheaders(body)
         answer = Answer(link.getresponse())
         if not connection:
             link.close()

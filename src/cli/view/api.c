@@ -5,6 +5,7 @@
 #include "command.h"
 #include "output/report.h"
 #include "view/pack.h"
+#include "view/statement.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -380,11 +381,27 @@ static int answer_command(view_answer *answer, view_server *server, const view_r
     return 1;
 }
 
+static int answer_statement(view_answer *answer, view_server *server, const view_request *request,
+                            const target *t, int may_work)
+{
+    command_line line = {.command = command_find("sql")};
+    int is_wrong = !request->body || t->parameter_count > 0 || add_stores(&line, server, t) != 0;
+    if (is_wrong)
+        view_give_error(answer, server, 400, request->body ? line.problem : "missing statement");
+    if (is_wrong || !are_ready(answer, server, &line))
+        return 1;
+    if (may_work)
+        view_run_statement(answer, server, request, server->stores[line.stores[0]].path);
+    return may_work;
+}
+
 int view_run_command(view_answer *answer, view_server *server, const view_request *request, const target *t,
                      int may_work)
 {
     command_line line = {0};
     int is_answered = 1;
+    if (strcmp(t->parts[2], "sql") == 0)
+        return answer_statement(answer, server, request, t, may_work);
     if (find_command(&line, server, t->parts[2]) != 0) {
         view_give_error(answer, server, 404, NULL);
         return 1;

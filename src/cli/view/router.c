@@ -148,7 +148,7 @@ static const char *words_of(unsigned status)
         {404, "there is nothing of this name"},
         {405, "this method is not allowed here"},
         {410, "the store was replaced or changed; start 'lode view' again"},
-        {413, "a request has no body"},
+        {413, "a request has no body, and a statement at most 64 KiB"},
         {421, "the host is not this machine"},
         {431, "a request has at most 64 headers"},
         {503, "the store is being opened"},
@@ -212,6 +212,15 @@ static void note_request(view_server *server)
 static int is_named(const target *t, size_t index, const char *name)
 {
     return t->part_count > index && strcmp(t->parts[index], name) == 0;
+}
+
+/* A body of a length that is known, and that is not too long. */
+static int is_body_wanted(const view_request *request, int is_statement)
+{
+    const char *length = view_header_of(request, "Content-Length");
+    size_t digits = length ? strspn(length, "0123456789") : 0;
+    return is_statement && digits > 0 && digits < 8 && length[digits] == '\0' &&
+           strtoul(length, NULL, 10) <= VIEW_BODY_MAX && !view_header_of(request, "Transfer-Encoding");
 }
 
 /* What changes the server. */
@@ -294,12 +303,15 @@ int view_answer_request(void *user, const view_request *request, int may_work, v
     add_safe_headers(answer);
     unsigned status = target_parse(&t, request->target) == 0 ? 0 : 400;
     int is_api = is_named(&t, 0, "api");
+    int is_statement = is_api && t.part_count == 4 && is_named(&t, 2, "sql");
     if (!status)
-        status = check_method(request, is_action(&t));
+        status = check_method(request, is_statement || is_action(&t));
     if (!status)
         status = refusal(answer, server, request, is_api);
-    if (!status && request->has_body)
+    if (!status && request->has_body && !is_body_wanted(request, is_statement))
         status = 413;
+    if (!status && request->has_body && !request->body)
+        return 0;
     if (status)
         view_give_error(answer, server, status, NULL);
     else if (is_api)

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define VIEW_TRANSPORT_VERSION   2
+#define VIEW_TRANSPORT_VERSION   3
 #define VIEW_REQUEST_HEADERS_MAX 64
 #define VIEW_ANSWER_HEADERS_MAX  16
 #define VIEW_CONNECTIONS_MAX     64
@@ -18,6 +18,7 @@
 #define VIEW_IDLE_SECONDS        30    /* of a client with the token, between two requests */
 #define VIEW_STALLED_SECONDS     120   /* of a client that reads no byte of its answer */
 #define VIEW_REQUEST_MEMORY      16384 /* bytes of request line and headers */
+#define VIEW_BODY_MAX            65536 /* bytes of a body */
 #define VIEW_WORKERS             2     /* long requests at once; the others wait */
 
 typedef struct view_header {
@@ -31,6 +32,8 @@ typedef struct view_request {
     size_t header_count;
     int has_more_headers; /* than these: the request is to be refused */
     int has_body;
+    const char *body; /* NULL: it has not been read */
+    size_t body_size;
     /* Whether nobody waits for the answer any more; NULL: somebody does. */
     int (*is_gone)(void *connection);
     void *connection;
@@ -53,7 +56,8 @@ typedef struct view_handler {
     void *user;
     /*
      * Returns whether there is an answer. If not, it takes time: then the request is to be handed
-     * over again with `may_work`, by a thread that may be busy.
+     * over again with `may_work`, by a thread that may be busy. A request whose body has not been
+     * read is handed over again with it.
      */
     int (*answer)(void *user, const view_request *request, int may_work, view_answer *answer);
 } view_handler;

@@ -87,14 +87,15 @@ int sql_run_dot(sql_job *job, const char *line)
     const char *rest = line + size + strspn(line + size, " \t");
     char argument[SCHEMA_NAME_SIZE];
     snprintf(argument, sizeof argument, "%.*s", (int)strcspn(rest, " \t\r\n;"), rest);
-    if (!out_is_prose(job->out))
-        return report("lines that begin with a dot have no --json and no --csv");
-    if (strncmp(line, ".tables", size) == 0 && size == strlen(".tables"))
+    int is_questions = strncmp(line, ".questions", size) == 0 && size == strlen(".questions");
+    if (!out_is_prose(job->out) && !(is_questions && out_format_of(job->out) == OUT_JSON))
+        return report("lines that begin with a dot have no --json and no --csv, but for .questions --json");
+    if (is_questions)
+        sql_show_questions(job);
+    else if (strncmp(line, ".tables", size) == 0 && size == strlen(".tables"))
         list_tables(job);
     else if (strncmp(line, ".schema", size) == 0 && size == strlen(".schema"))
         return show_schema(job, argument);
-    else if (strncmp(line, ".questions", size) == 0 && size == strlen(".questions"))
-        sql_show_questions(job);
     else if (strncmp(line, ".help", size) == 0 && size == strlen(".help"))
         show_help(job);
     else if (strncmp(line, ".quit", size) == 0 && size == strlen(".quit"))

@@ -132,12 +132,19 @@ static int can_be_asked(const sql_job *job, const char *text)
 
 /* ---- questions ---- */
 
-static void show(const sql_job *job, size_t number, const sql_question *question, fitting *names, int is_text)
+/* Whether the stores have what it asks for. */
+static int show(const sql_job *job, size_t number, const sql_question *question, fitting *names, int is_text)
 {
     fitting literals = {names->metric ? quote(names->metric) : NULL,
                         is_text ? quote(names->found) : names->found};
     char *title = fill(question->title, names), *text = fill(question->text, &literals);
-    if (can_be_asked(job, text)) {
+    int is_shown = can_be_asked(job, text);
+    if (is_shown && out_format_of(job->out) == OUT_JSON) {
+        out_break(job->out);
+        out_array(job->out, NULL);
+        OUT_ELEMENTS(job->out, number, title, text);
+        out_array_end(job->out);
+    } else if (is_shown) {
         out_line(job->out, "-- %zu: %s", number, title);
         out_print(job->out, "%s\n\n", text);
     }
@@ -146,10 +153,11 @@ static void show(const sql_job *job, size_t number, const sql_question *question
     free(literals.metric);
     if (is_text)
         free(literals.found);
+    return is_shown;
 }
 
 /* Leaves out what asks for a metric or a name that the stores do not have. */
-static void consider(const sql_job *job, size_t number, const sql_question *question, const char *metric)
+static int consider(const sql_job *job, size_t number, const sql_question *question, const char *metric)
 {
     fitting names = {metric ? alloc_text(metric) : NULL, NULL};
     char *quoted = metric ? quote(metric) : NULL;
@@ -160,18 +168,40 @@ static void consider(const sql_job *job, size_t number, const sql_question *ques
         fits = names.found != NULL;
         free(text);
     }
-    if (fits)
-        show(job, number, question, &names, is_text);
+    int is_shown = fits && show(job, number, question, &names, is_text);
     free(quoted);
     free(names.metric);
     free(names.found);
+    return is_shown;
 }
 
-void sql_show_questions(const sql_job *job)
+/* Returns how many there are. */
+static uint64_t show_all(const sql_job *job)
 {
+    uint64_t count = 0;
     const char *metric = usual_metric(job);
     const sql_question *question;
     for (size_t i = 0; (question = sql_question_at(i)); i++)
         if (has_subject(job, question->store))
-            consider(job, i + 1, question, metric);
+            count += (uint64_t)consider(job, i + 1, question, metric);
+    return count;
+}
+
+void sql_show_questions(const sql_job *job)
+{
+    out *o = job->out;
+    if (out_format_of(o) != OUT_JSON) {
+        show_all(job);
+        return;
+    }
+    out_break(o);
+    out_object(o, NULL);
+    out_array(o, "columns");
+    OUT_ELEMENTS(o, "number", "title", "statement");
+    out_array_end(o);
+    out_array(o, "rows");
+    uint64_t count = show_all(job);
+    out_array_end(o);
+    OUT_FIELDS(o, "row_count", count, "is_truncated", 0);
+    out_object_end(o);
 }
