@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { copied, examples, finish, move, open, serve, settle, show, test } from './browser.mjs';
+import { answerOf, copied, examples, finish, move, open, serve, settle, show, test } from './browser.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const stores = examples();
@@ -265,6 +265,118 @@ await test('the flame graph is focused, turned, merged and filtered by keyboard 
     assert.equal(await page.$('.problem'), null, command);
   }
   assert.ok((await page.textContent('.bar2')).includes(`hide:${name}`));
+});
+
+await test('callers stay when the flame graph is zoomed, and u goes one up; it has a legend', async () => {
+  await show(page, server, '?v=flame&1');
+  assert.deepEqual(await page.$$('.ancestors'), []);
+  assert.ok((await page.$$eval('.flame .legend li', (kinds) => kinds.map((kind) => kind.textContent.trim()))).includes('MPI'));
+  await page.focus('.flame canvas');
+  for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowDown');
+  await page.waitForFunction(() => document.querySelector('table.boxes').getAttribute('aria-label').endsWith('cg_solve'));
+  await page.keyboard.press('Enter');
+  await settle(page);
+  const callers = () => page.$$eval('.ancestors button', (all) => all.map((step) => step.textContent));
+  assert.deepEqual(await callers(), ['all', 'main thread', 'main', 'loop at main.c:14']);
+  await axe();
+  await page.keyboard.press('u');
+  await settle(page);
+  assert.deepEqual(await callers(), ['all', 'main thread', 'main']);
+  await page.click('.ancestors button');
+  await settle(page);
+  assert.deepEqual(await callers(), []);
+});
+
+/** The text of the file that a click saves. */
+async function saved(name) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+  const parts = [];
+  for await (const part of await download.createReadStream()) parts.push(part);
+  return [download.suggestedFilename(), Buffer.concat(parts)];
+}
+
+await test('pictures are saved as SVG and PNG', async () => {
+  await show(page, server, '?v=flame&1');
+  const [name, drawing] = await saved('save SVG');
+  assert.equal(name, 'lode-flame.svg');
+  assert.equal(drawing.toString().match(/<rect x=/g).length, (await answerOf(await copied(page))).boxes.length);
+  const [file, pixels] = await saved('save picture');
+  assert.match(file, /^lode-.*-flame\.png$/);
+  assert.equal(pixels.subarray(1, 4).toString(), 'PNG');
+  await show(page, server, '?s=2&v=requests&1');
+  const [, chart] = await saved('save picture');
+  assert.equal(await page.evaluate((text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelectorAll('circle').length, chart.toString()), 80);
+});
+
+await test('tables are filtered as one types, sorted by every column, and copied as CSV', async () => {
+  await show(page, server, '?v=top&1');
+  const names = () => page.$$eval('.grid .row', (rows) => rows.map((row) => [Number(row.getAttribute('aria-rowindex')), row.querySelector('[data-column=name]').dataset.value]).sort((a, b) => a[0] - b[0]).map((row) => row[1]));
+  const all = (await answerOf(await copied(page))).rows;
+  const sorted = (sign) => all.filter((row) => row.module).sort((a, b) => sign * (a.module < b.module ? -1 : a.module > b.module ? 1 : 0)).concat(all.filter((row) => !row.module)).map((row) => row.name);
+  const heading = page.getByRole('columnheader', { name: 'Module' });
+  for (const [order, sign] of [['descending', -1], ['ascending', 1]]) {
+    await heading.getByRole('button').click();
+    assert.equal(await heading.getAttribute('aria-sort'), order);
+    assert.deepEqual(await names(), sorted(sign));
+  }
+  await page.fill('.gridtools input', 'LIBMPI');
+  await page.waitForSelector('.gridtools [role=status]');
+  const some = await names();
+  assert.ok(some.length > 2 && some.every((name) => /mpi/i.test(name)), some.join());
+  await axe();
+  await page.getByRole('button', { name: /Copy CSV/ }).click();
+  await page.waitForFunction(() => document.querySelector('.notice')?.textContent.includes('CSV'));
+  const lines = (await page.evaluate(() => navigator.clipboard.readText())).trimEnd().split('\n');
+  const rows = some.map((name) => all.find((row) => row.name === name));
+  assert.match(lines[0], /^exclusive_percent,exclusive,inclusive_percent,inclusive,name,/);
+  assert.deepEqual(lines.slice(1).map((line) => line.split(',').slice(0, 5)), rows.map((row) => [row.exclusive_percent, row.exclusive, row.inclusive_percent, row.inclusive, row.name].map(String)));
+  assert.equal((await saved(/Save CSV/))[1].toString(), `${lines.join('\n')}\n`);
+});
+
+await test('statements of SQL and questions to the store have rows, a plot, CSV and messages', async () => {
+  messages.length = 0;
+  await show(page, server, '?v=sql&1');
+  await page.waitForSelector('.questions li');
+  const result = async () => {
+    await page.waitForFunction(() => !document.querySelector('.sql [aria-busy=true]') && document.querySelector('.sql .sheet, .sql .problem'));
+    await settle(page);
+  };
+  await page.focus('textarea');
+  await page.keyboard.press('Control+Enter');
+  await result();
+  const { rows } = (await answerOf(await copied(page))).results[0];
+  const cells = () => page.$$eval('.sql .grid .row', (all) => all.map((row) => [...row.querySelectorAll('[role=gridcell]')].map((cell) => cell.textContent)));
+  assert.deepEqual(await cells(), rows.map((row) => row.map(String)));
+  assert.equal((await page.$$('.sql-chart .column')).length, rows.length);
+  await axe();
+  const [, csv] = await saved(/Save CSV/);
+  assert.equal(csv.toString().trimEnd().split('\n').length, rows.length + 1);
+  await page.getByRole('button', { name: 'own code, MPI, threads' }).click();
+  await result();
+  assert.match(await page.inputValue('textarea'), /hotspot\('kind'\)/);
+  await page.fill('textarea', "select 9007199254740993 i, '<b>&' t, null n union all select 2, 'b', 3");
+  await page.click('.sql .run');
+  await page.waitForFunction(() => document.querySelector('.sql .grid')?.textContent.includes('9007199254740993'));
+  assert.deepEqual((await cells())[0], ['9007199254740993', '<b>&', 'null'].slice(0, 3));
+  assert.deepEqual(messages, []);
+  for (const text of ["attach 'x' as y", 'selec 1']) {
+    await page.fill('textarea', text);
+    await page.click('.sql .run');
+    await page.waitForSelector('.sql .problem');
+    const { stderr } = await answerOf(await copied(page)).catch((error) => error);
+    assert.ok(stderr.includes(await page.textContent('.sql .problem')), stderr);
+  }
+  messages.length = 0;
+});
+
+await test('a search holds while it is typed', async () => {
+  await show(page, server, '?v=top&1');
+  await page.keyboard.press('/');
+  await page.keyboard.type('halo');
+  await page.waitForFunction(() => new URLSearchParams(location.search).get('q') === 'halo');
+  await settle(page);
+  assert.deepEqual(await page.$$eval('.grid .row [data-column=name]', (cells) => cells.map((cell) => cell.dataset.value)), ['exchange_halo']);
+  await page.evaluate(() => document.activeElement.blur());
 });
 
 await test('search, palette, help, metric and copies work by key', async () => {

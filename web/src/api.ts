@@ -99,12 +99,12 @@ export function commandLine(query: Query, session: Session): string {
 
 const wait = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-async function get(address: string, abort: AbortSignal | null, method = 'GET'): Promise<Response> {
+async function get(address: string, abort: AbortSignal | null, body: string | null = null): Promise<Response> {
   for (;;) {
     const response = await fetch(address, {
-      method,
       headers: { Authorization: `Bearer ${localStorage.getItem(TOKEN) ?? ''}` },
       signal: abort,
+      ...(body === null ? {} : { method: 'POST', body }),
     });
     // The store is being opened.
     if (response.status === 503 && response.headers.has('Retry-After')) {
@@ -139,11 +139,21 @@ function inside(query: Query): unknown {
 export async function openRun(run: number, path: string): Promise<number> {
   busy.value++;
   try {
-    const found = (await (await get(`${API}open?run=${String(run)}`, null, 'POST')).json()) as Session;
+    const found = (await (await get(`${API}open?run=${String(run)}`, null, '')).json()) as Session;
     session.value = found;
     const store = found.stores.find((candidate) => candidate.path === path);
     if (!store) throw new ApiError(`Run ${String(run)} was opened at another place.`, 0);
     return store.number;
+  } finally {
+    busy.value--;
+  }
+}
+
+/** The text of the answer to what is sent: never one of the last ones. */
+export async function post(target: string, body: string, abort: AbortSignal): Promise<string> {
+  busy.value++;
+  try {
+    return await (await get(API + target, abort, body)).text();
   } finally {
     busy.value--;
   }

@@ -10,6 +10,7 @@ import { Help } from './help';
 import { infoQuery, readInfo, type Info } from './info';
 import { useKeys, type Binding } from './keys';
 import { Palette } from './palette';
+import { fileName, savePictures } from './save';
 import { selection } from './selection';
 import { about, isReport } from './report';
 import { Side } from './side';
@@ -192,7 +193,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
           <Stores all={all} chosen={store} />
           <Tabs views={views} current={view} />
           <span class="space" />
-          {isReport && view.key !== 'flame' ? null : <Field id="search" class="search" label="Search" value={state.value.search} placeholder="/ search functions" onChange={(value) => go({ search: value })} title="A part of a name, a pattern with * and ?, or /expression/; module: and file: match paths" />}
+          {isReport && view.key !== 'flame' ? null : <Field id="search" class="search" label="Search" value={state.value.search} placeholder="/ search functions" isLive onChange={(value) => go({ search: value }, state.value.search === '' ? 'push' : 'replace')} title="A part of a name, a pattern with * and ?, or /expression/; module: and file: match paths" />}
           <button type="button" class="icon" title="Command palette (Ctrl+K)" onClick={() => setDialog('palette')}>⌘K</button>
           <button type="button" class="icon" title="Light or dark" aria-label="Light or dark" onClick={nextTheme}>◐</button>
           <button type="button" class="icon" title="Help (?)" aria-label="Help" onClick={() => setDialog('help')}>?</button>
@@ -202,6 +203,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
           {isReport ? <span class="quiet">report by lode {about?.version}</span> : <Selections info={info} />}
           {info.findings > 0 ? <button type="button" class="chip" title="What was repaired, and what is odd" onClick={() => go(toView('findings'))}>{count(info.findings)} finding{info.findings === 1 ? '' : 's'}</button> : null}
           <span class="space" />
+          <button type="button" title="Every picture of this page: drawings as SVG, pixels as PNG" onClick={() => void savePictures(fileName('lode', store.name, view.key)).then((saved) => saved === 0 && (notice.value = 'This page has no picture.'))}>save picture</button>
           <button type="button" title="Copy the lode command that prints the same numbers (Shift+C)" onClick={() => copyCommand(view, info, all)}>copy command</button>
         </div>
       </header>

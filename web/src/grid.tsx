@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A table of rows of one height: only those on the screen are in the document. One tab stop; arrows move.
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { copy } from './clipboard';
+import { count } from './format';
+import { csvOf, fileName, save } from './save';
 
 export const ROW_HEIGHT = 22;
 
@@ -14,6 +17,8 @@ export interface Column<R> {
   readonly cell: (row: R) => ComponentChildren;
   /** The exact value behind the text, for tests and for copying. */
   readonly value?: (row: R) => string | number | null | undefined;
+  /** The text of the cell in a file, if it is another one. */
+  readonly csv?: (row: R) => string | null | undefined;
   /** A share in percent that is drawn behind the text. */
   readonly bar?: (row: R) => number;
   /** The order of the command that this column sorts by. */
@@ -70,8 +75,50 @@ function usePlace(): [box: { current: HTMLDivElement | null }, place: Place, onS
 
 const BEYOND = 12;
 
+interface Local {
+  readonly key: string;
+  readonly isAscending: boolean;
+}
+
+/** Rows that match the text of the filter in some column, in the order of a column that the command does not sort by. */
+function arranged<R>(props: GridProps<R>, filter: string, local: Local | null): readonly R[] {
+  const { columns, rows } = props;
+  const wanted = filter.toLowerCase();
+  const text = (row: R): string => columns.map((column) => column.value?.(row) ?? '').join('\u0000').toLowerCase();
+  const found = wanted === '' ? rows : rows.filter((row) => text(row).includes(wanted));
+  const value = columns.find((column) => column.key === local?.key)?.value;
+  if (!local || !value) return found;
+  const sign = local.isAscending ? 1 : -1;
+  return [...found].sort((a, b) => {
+    const [x, y] = [value(a) ?? null, value(b) ?? null];
+    if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
+    return sign * (typeof x === 'number' && typeof y === 'number' ? x - y : String(x) < String(y) ? -1 : String(x) > String(y) ? 1 : 0);
+  });
+}
+
+/** Below a table: filter as you type, and its rows as CSV, with exact values. */
+function Tools<R>({ props, rows, filter, onFilter }: { props: GridProps<R>; rows: readonly R[]; filter: string; onFilter: (text: string) => void }): JSX.Element {
+  const columns = props.columns.filter((column) => column.value !== undefined);
+  const csv = (): string => csvOf(columns.map((column) => column.key), rows.map((row) => columns.map((column) => (column.csv ?? column.value)?.(row))));
+  return (
+    <div class="gridtools">
+      {props.level ? null : (
+        <input type="text" placeholder="filter rows" aria-label={`Filter: ${props.label}`} title="Rows with this text in some column" value={filter} spellcheck={false} autocomplete="off" onInput={(event) => onFilter(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === 'Escape' && onFilter('')} />
+      )}
+      {filter !== '' ? <span class="quiet" role="status">{count(rows.length)} of {count(props.rows.length)} rows</span> : null}
+      <span class="space" />
+      <button type="button" class="link" title="The rows of this table with exact values" aria-label={`Copy CSV: ${props.label}`} onClick={() => void copy(csv(), 'the table as CSV')}>copy CSV</button>
+      <button type="button" class="link" title="As a file" aria-label={`Save CSV: ${props.label}`} onClick={() => save(`${fileName(props.label)}.csv`, new Blob([csv()], { type: 'text/csv' }))}>save CSV</button>
+    </div>
+  );
+}
+
 export function Grid<R>(props: GridProps<R>): JSX.Element {
-  const { columns, rows, rowKey, level, isOpen, onToggle } = props;
+  const { columns, rowKey, level, isOpen, onToggle } = props;
+  const [filter, setFilter] = useState('');
+  const [local, setLocal] = useState<Local | null>(null);
+  const rows = useMemo(() => arranged(props, filter, local), [props.rows, columns, filter, local]);
   const [box, place, look] = usePlace();
   const id = props.label.replace(/\W+/g, '-').toLowerCase();
   const template = columns.map((column) => column.width).join(' ');
@@ -176,16 +223,25 @@ export function Grid<R>(props: GridProps<R>): JSX.Element {
     >
       <div class="head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template }}>
         {columns.map((column) => {
-          const isSorted = column.order !== undefined && column.order === props.order;
+          const isMine = local?.key === column.key;
+          const isSorted = local ? isMine : column.order !== undefined && column.order === props.order;
+          const isAscending = local ? local.isAscending : props.isAscending;
+          const isRemote = column.order !== undefined && props.onOrder !== undefined;
+          // Largest first, smallest first, as the command has it.
+          const turn = (): void => {
+            setLocal(isRemote || (isMine && local.isAscending) ? null : { key: column.key, isAscending: isMine });
+            if (isRemote) props.onOrder?.(column.order ?? '');
+          };
+          const canSort = isRemote || (!isTree && column.value !== undefined && column.title !== '');
           return (
             <div
               key={column.key} role="columnheader" class={column.isNumber ? 'number' : 'text'} title={column.hint}
-              {...(column.order === undefined ? {} : { 'aria-sort': isSorted ? (props.isAscending ? 'ascending' : 'descending') : 'none' })}
+              {...(canSort ? { 'aria-sort': isSorted ? (isAscending ? 'ascending' : 'descending') : 'none' } : {})}
             >
-              {column.order !== undefined && props.onOrder ? (
-                <button type="button" onClick={() => props.onOrder?.(column.order ?? '')}>
+              {canSort ? (
+                <button type="button" onClick={turn}>
                   {column.title}
-                  {isSorted ? <span aria-hidden="true"> {props.isAscending ? '▲' : '▼'}</span> : null}
+                  {isSorted ? <span aria-hidden="true"> {isAscending ? '▲' : '▼'}</span> : null}
                 </button>
               ) : (
                 column.title
@@ -199,6 +255,7 @@ export function Grid<R>(props: GridProps<R>): JSX.Element {
       </div>
     </div>
     {props.footer}
+    {props.rows.length > 0 ? <Tools props={props} rows={rows} filter={filter} onFilter={setFilter} /> : null}
     </div>
   );
 }

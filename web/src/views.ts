@@ -9,10 +9,11 @@ import { overview } from './views/overview';
 import { profiles } from './views/profiles';
 import { report } from './views/report';
 import { requests } from './views/requests';
+import { sql } from './views/sql';
 import { time } from './views/time';
 import { tree } from './views/tree';
 
-export const VIEWS: readonly View[] = [report, overview, functions, tree, flame, time, profiles, requests, compare, findings];
+export const VIEWS: readonly View[] = [report, overview, functions, tree, flame, time, profiles, requests, compare, findings, sql];
 
 export function viewOf(key: string): View {
   return VIEWS.find((view) => view.key === key) ?? overview;

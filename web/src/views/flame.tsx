@@ -8,6 +8,7 @@ import { amount, clean, count, percent, unitOf, type Unit } from '../format';
 import type { Info } from '../info';
 import { useKeys } from '../keys';
 import { KIND_TITLES, Name, Problem, Swatch } from '../parts';
+import { fileName, save } from '../save';
 import { selection } from '../selection';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
@@ -186,6 +187,50 @@ function Table({ flame, box, unit, onSelect }: { flame: Flame; box: Box | undefi
   );
 }
 
+interface Ancestor {
+  readonly name: string;
+  readonly context: string;
+}
+
+/** The way from the entry points to the root of the picture, without it: from the picture of all, or what the program says of the context. */
+function useAncestors(state: State, info: Info, isZoomed: boolean): Ancestor[] {
+  const all = useAnswer<Flame>(isZoomed ? query({ ...state, root: '' }, info) : null).data;
+  const box = isZoomed ? all?.boxes.find((other) => String(other.context) === state.root) : undefined;
+  const isUnseen = isZoomed && all !== null && box === undefined && info.kind !== 'recording';
+  const said = useAnswer<{ path: readonly { context: number; name: string }[] }>(isUnseen ? { command: 'context', store: state.store, options: [], operand: state.root } : null).data;
+  if (box && all) return pathOf(all, box).slice(0, -1);
+  return (said?.path ?? []).slice(1, -1).map((step) => ({ name: step.name, context: String(step.context) }));
+}
+
+/** A box over the whole width for each ancestor: a click shows what is below it. */
+function Ancestors({ list }: { list: readonly Ancestor[] }): JSX.Element {
+  return (
+    <ol class="ancestors" aria-label="Callers of what is shown">
+      <li><button type="button" onClick={() => go({ root: '' })}>all</button></li>
+      {list.map((step) => <li key={step.context}><button type="button" title={clean(step.name)} onClick={() => go({ root: step.context })}>{clean(step.name)}</button></li>)}
+    </ol>
+  );
+}
+
+/** The colours of the kinds of functions that there are. */
+function Legend({ flame }: { flame: Flame }): JSX.Element {
+  const kinds = [...new Set(flame.boxes.map((box) => box.kind))].filter((kind) => kind !== null).sort();
+  return <ul class="legend">{kinds.map((kind) => <li key={kind}><Swatch kind={kind} /> {KIND_TITLES[kind] ?? kind}</li>)}</ul>;
+}
+
+/** The picture as a drawing, with the numbers of each box as a hint. */
+function svgOf(flame: Flame, unit: Unit, colours: Colours): string {
+  const escaped = (text: string): string => clean(text).replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c] ?? c);
+  const height = Math.max(1, flame.levels) * ROW;
+  const boxes = flame.boxes.map((box) => {
+    const [x, width] = [box.x * WIDTH, Math.max(0.5, box.width * WIDTH - 1)];
+    const room = Math.floor((width - 8) / CHARACTER), name = Array.from(nameOf(box));
+    const label = room < 3 ? '' : name.length <= room ? name.join('') : `${name.slice(0, room - 1).join('')}…`;
+    return `<g><title>${escaped(nameOf(box))}: ${amount(box.inclusive, unit)}, ${percent(box.inclusive_percent)}%</title><rect x="${x.toFixed(2)}" y="${String(box.level * ROW)}" width="${width.toFixed(2)}" height="${String(ROW - 1)}" fill="${colours.kinds.get(box.kind ?? '') ?? '#e4e4e4'}"/>${label === '' ? '' : `<text x="${(x + 4).toFixed(2)}" y="${String(box.level * ROW + 13)}" fill="${box.kind === 'gpu' ? '#ffffff' : '#000000'}">${escaped(label)}</text>`}</g>`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${String(WIDTH)}" height="${String(height)}" viewBox="0 0 ${String(WIDTH)} ${String(height)}" font-family="monospace" font-size="11"><rect width="100%" height="100%" fill="${colours.ground}"/>${boxes.join('')}</svg>\n`;
+}
+
 function OneFlame({ state, info }: ViewProps): JSX.Element {
   const answer = useAnswer<Flame>(query(state, info));
   const flame = answer.data;
@@ -198,6 +243,11 @@ function OneFlame({ state, info }: ViewProps): JSX.Element {
   const { found, share } = useMemo(() => matchesOf(flame?.boxes ?? [], state.search), [flame, state.search]);
   const selected = flame?.boxes[number];
   const way = wayOf(state);
+  const isZoomed = way.kind === 'down' && state.root !== '';
+  const callers = useAncestors(state, info, isZoomed);
+  // A line is drawn as the function or loop that it is in.
+  const ancestors = callers[callers.length - 1]?.name === flame?.boxes[0]?.name ? callers.slice(0, -1) : callers;
+  const up = (): void => go(isZoomed ? { root: ancestors[ancestors.length - 1]?.context ?? '' } : { way: '', root: '' });
   useEffect(() => setNumber(-1), [flame]);
   useEffect(() => {
     const element = canvas.current;
@@ -242,6 +292,7 @@ function OneFlame({ state, info }: ViewProps): JSX.Element {
     { key: 'r', label: 'r', title: 'merge recursive calls, or not', run: () => go({ group: isMerged ? '' : 'merge' }) },
     { key: 'n', label: 'n', title: 'next match', run: () => next(1) },
     { key: 'N', label: 'Shift+N', title: 'previous match', run: () => next(-1) },
+    { key: 'u', label: 'u', title: 'one up: what calls the root of the picture', run: up },
     { key: '0', label: '0', title: 'show all', run: () => go({ way: '', root: '' }) },
     { key: 'Backspace', label: 'Backspace', title: 'back', run: () => history.back() },
   ]);
@@ -265,6 +316,7 @@ function OneFlame({ state, info }: ViewProps): JSX.Element {
         {way.name !== '' || state.root !== '' ? (
           <button type="button" class="chip" title="Show all" onClick={() => go({ way: '', root: '' })}>{way.kind === 'around' ? 'around' : 'from'} {way.name !== '' ? clean(way.name) : clean(first ? nameOf(first) : '')} <span aria-hidden="true">×</span></button>
         ) : null}
+        {isZoomed ? <button type="button" title="What calls the root of the picture (u)" onClick={up}>one up</button> : null}
         <button type="button" aria-pressed={isMerged} title="A function that calls itself is one box with its inner calls (r)" onClick={() => go({ group: isMerged ? '' : 'merge' })}>merge recursion</button>
         {otherOf(state) !== null ? <button type="button" title="What changed to another store" onClick={() => go({ group: 'compare', way: '', root: '', context: '', name: '' })}>compare</button> : null}
         {selected?.name != null ? (
@@ -276,10 +328,13 @@ function OneFlame({ state, info }: ViewProps): JSX.Element {
         ) : null}
         {state.search !== '' ? <span class="matches" role="status">matches: {percent(share)} % in {count(found.size)} {found.size === 1 ? 'box' : 'boxes'}</span> : null}
         <span class="space" />
+        {flame && flame.boxes.length > 0 ? <button type="button" title="This picture as a drawing; 'save picture' saves its pixels" onClick={() => canvas.current && save(`${fileName('lode', 'flame')}.svg`, new Blob([svgOf(flame, unit, coloursOf(canvas.current))], { type: 'image/svg+xml' }))}>save SVG</button> : null}
         {flame ? <span class="quiet">{count(flame.boxes.length)} boxes{flame.merged_rows > 0 ? `, ${count(flame.merged_rows)} narrower` : ''}{flame.is_truncated ? ', cut' : ''}</span> : null}
       </div>
       {flame === null || answer.error ? <Problem answer={answer} /> : (
         <div class="flame">
+          {isZoomed ? <Ancestors list={ancestors} /> : null}
+          <div class="picture">
           <canvas
             ref={canvas} role="img" aria-label={label} tabIndex={0} style={{ height: `${String(Math.max(1, flame.levels) * ROW)}px` }} onKeyDown={onKey}
             onClick={(event) => choose(at(event))} onDblClick={(event) => root(at(event))} onMouseLeave={() => setTip(null)}
@@ -293,6 +348,8 @@ function OneFlame({ state, info }: ViewProps): JSX.Element {
               <b>{clean(nameOf(tip.box))}</b><br />{amount(tip.box.inclusive, unit)}, {percent(tip.box.inclusive_percent)} %{tip.box.exclusive === null ? '' : `; itself ${amount(tip.box.exclusive, unit)}`}
             </div>
           ) : null}
+          </div>
+          <Legend flame={flame} />
           <Table flame={flame} box={selected} unit={unit} onSelect={(box) => choose(box)} />
         </div>
       )}
@@ -318,13 +375,12 @@ export function FlamePicture({ state, info }: ViewProps): JSX.Element {
   }, [flame, size, document.documentElement.dataset['theme']]);
   if (flame === null) return <Problem answer={answer} />;
   const unit: Unit = info.kind === 'recording' ? 'nanoseconds' : unitOf(flame.metric ?? '');
-  const kinds = [...new Set(flame.boxes.map((box) => box.kind))].filter((kind) => kind !== null).sort();
   return (
     <>
       <button type="button" class="flame still" title="Flame" onClick={() => go({ view: 'flame' })}>
         <canvas ref={canvas} role="img" aria-label={`Flame graph of ${amount(flame.total ?? flame.total_ns ?? 0, unit)}, ${count(flame.boxes.length)} boxes`} style={{ height: `${String(Math.max(1, flame.levels) * ROW)}px` }} />
       </button>
-      <ul class="legend">{kinds.map((kind) => <li key={kind}><Swatch kind={kind} /> {KIND_TITLES[kind] ?? kind}</li>)}</ul>
+      <Legend flame={flame} />
     </>
   );
 }

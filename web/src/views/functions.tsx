@@ -77,10 +77,10 @@ function columnsOf(top: Top, info: Info, group: string): Column<TopRow>[] {
   columns.push({ key: 'name', title: TITLES[group] ?? 'Name', width: 'minmax(240px, 1fr)', cell: (row) => <><Swatch kind={row.kind} /><Name name={row.name} /></>, value: (row) => row.name, order: 'name' });
   const hasPlaces = group !== 'module' && group !== 'file' && group !== 'line' && top.rows.some((row) => row.file !== null);
   if (hasPlaces) {
-    columns.push({ key: 'place', title: 'Defined at', width: 'minmax(90px, 180px)', cell: (row) => (row.file === null ? '' : <span class="quiet" title={clean(row.file)}>{baseName(row.file)}{row.line ? `:${String(row.line)}` : ''}</span>) });
+    columns.push({ key: 'place', title: 'Defined at', width: 'minmax(90px, 180px)', cell: (row) => (row.file === null ? '' : <span class="quiet" title={clean(row.file)}>{baseName(row.file)}{row.line ? `:${String(row.line)}` : ''}</span>), value: (row) => (row.file === null ? null : `${row.file}${row.line ? `:${String(row.line)}` : ''}`) });
   }
   const hasModules = group !== 'module' && group !== 'file' && new Set(top.rows.map((row) => row.module)).size > 1;
-  if (hasModules) columns.push({ key: 'module', title: 'Module', width: 'minmax(90px, 150px)', cell: (row) => <span class="quiet" title={clean(row.module)}>{baseName(row.module)}</span> });
+  if (hasModules) columns.push({ key: 'module', title: 'Module', width: 'minmax(90px, 150px)', cell: (row) => <span class="quiet" title={clean(row.module)}>{baseName(row.module)}</span>, value: (row) => row.module });
   return columns;
 }
 
