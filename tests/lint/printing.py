@@ -26,6 +26,7 @@ ALLOWED = {
     "out.c": {"STDOUT_FILENO", "write"},
     "place.c": {"STDOUT_FILENO", "write"},  # bytes of other formats, no text
     "launch.c": {"STDOUT_FILENO", "STDERR_FILENO"},  # the streams of a program that is started
+    "statement.c": {"pwrite"},  # what a process that is started reads; nobody sees it
     "interrupt.c": {"STDERR_FILENO"},  # the last of the streams that must not be closed
 }
 # A plug-in that draws on a terminal what the program has escaped (src/cli/tui/paint.c).
