@@ -6,6 +6,7 @@
 #include "output/progress.h"
 #include "output/report.h"
 #include "stores/damage.h"
+#include "stores/stores.h"
 #include "stores/tally.h"
 
 #include <errno.h>
@@ -51,29 +52,15 @@ const char *measured_symbols_found(void)
 
 /* ---- the cache ---- */
 
-static char *below(const char *folder, const char *name)
-{
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = alloc_array(size, 1);
-    snprintf(path, size, "%s/%s", folder, name);
-    return path;
-}
-
-/* As the XDG base directory specification has it. */
-static char *user_cache(void)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache && cache[0] == '/')
-        return below(cache, "lode/structure");
-    return home && home[0] == '/' ? below(home, ".cache/lode/structure") : NULL;
-}
-
 char *measured_cache(const char *named)
 {
     struct stat about;
     if (named)
         return strcmp(named, "none") == 0 ? NULL : alloc_text(named);
-    char *path = user_cache();
+    char *folder = store_cache(), *path = NULL;
+    if (folder && asprintf(&path, "%s/structure", folder) < 0)
+        path = NULL;
+    free(folder);
     /* What its owner wrote is trusted. */
     if (path && stat(path, &about) == 0 && about.st_uid != geteuid()) {
         free(path);

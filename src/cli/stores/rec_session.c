@@ -7,7 +7,6 @@
 #include "stores/damage.h"
 #include "stores/stores.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -40,24 +39,9 @@ static int on_opening(void *user, const lode_finding *finding)
     return 0;
 }
 
-/* LODE_CACHE, empty: nothing is kept; else as the XDG base directory specification has it. */
-static int find_cache(char path[PATH_MAX])
-{
-    const char *named = getenv("LODE_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    int size = -1;
-    if (named)
-        size = snprintf(path, PATH_MAX, "%s", named);
-    else if (cache && cache[0] == '/')
-        size = snprintf(path, PATH_MAX, "%s/lode", cache);
-    else if (home && home[0] == '/')
-        size = snprintf(path, PATH_MAX, "%s/.cache/lode", home);
-    return size > 0 && size < PATH_MAX && path[0] == '/';
-}
-
 static int open_recording(rec_session *s, const char *path, const shared_options *shared, const char *ids)
 {
     lode_error error = {0};
-    char cache[PATH_MAX];
     lode_recording_options options = LODE_RECORDING_OPTIONS_INIT;
     *s = (rec_session){.path = path, .shared = shared, .slice = LODE_SLICE_INIT};
     progress_init(&s->progress);
@@ -77,9 +61,11 @@ static int open_recording(rec_session *s, const char *path, const shared_options
     options.threads = rec_threads(s);
     options.memory = shared->memory;
     options.ids = ids;
-    options.index_directory = ids && find_cache(cache) ? cache : NULL;
+    char *directory = ids ? store_cache() : NULL;
+    options.index_directory = directory;
     lode_store_kind kind = LODE_STORE_RECORDING;
     lode_status status = lode_open(NULL, &s->recording, &kind, path, &options, &error);
+    free(directory);
     progress_clear(&s->progress);
     if (status != LODE_OK && kind == LODE_STORE_DATABASE)
         return report("%s is a database; expected a recording", path);

@@ -380,3 +380,20 @@ int store_unopened(const char *path, const lode_error *error)
         return report_no_store(path, error);
     return report_error(path, error);
 }
+
+static char *below(const char *folder, const char *name)
+{
+    char *path = NULL;
+    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+/* As the XDG base directory specification has it. */
+char *store_cache(void)
+{
+    const char *named = getenv("LODE_CACHE"), *user = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (named)
+        return named[0] == '/' ? alloc_text(named) : NULL;
+    if (user && user[0] == '/')
+        return below(user, "lode");
+    return home && home[0] == '/' ? below(home, ".cache/lode") : NULL;
+}

@@ -17,6 +17,12 @@ char *store_meant(const char *path, unsigned kinds);
  */
 char *store_default(unsigned kinds, const char *argument, const char *command);
 
+/*
+ * The directory for what is expensive to find again: LODE_CACHE, else that of the user. NULL: there
+ * is none, or nothing is to be kept (LODE_CACHE is empty); free() it.
+ */
+char *store_cache(void);
+
 /* The size of the files of a store that are read whole when it is opened. */
 uint64_t store_bytes(const char *path);
 
