@@ -59,7 +59,7 @@ grep -q '# SKIP this build does not write them' "$folder/output"
 # The program above has no page; the plug-in is that of the plain build.
 ninja -C "$folder/user" src/view/lode-view.so >>"$folder/without.log"
 echo "== lode view without a page"
-LODE_PLUGINS="$folder/user/src/view" python3 tests/view/pageless.py --lode "$folder/without/src/cli/lode"
+LODE_PLUGINS="$folder/user/src/view" python3 tests/view/server/pageless.py --lode "$folder/without/src/cli/lode"
 
 # A release without npm. Packages and page are those that were made for all steps.
 if [ -n "${LODE_CI_PAGE:-}" ]; then

@@ -4,8 +4,8 @@
  * gives its address, which a lea has, and an index; a comparison of the index before the load gives
  * the number of entries. Without a comparison, entries count until one is no target.
  */
-#include "graph.h"
 #include "answer.h"
+#include "graph.h"
 
 #include <string.h>
 

@@ -391,8 +391,8 @@ def check_plan(tap, options, folder, program, weights):
     bare = shutil.copy(program, folder / "without-lines")
     compiled.output("strip", "--strip-debug", bare)
     (directory / "made-000000-000-00000abc-7-0.hpcrun").write_bytes(Measured(nodes, modules=[str(bare)]).profile((NODE, 0xabc, 0), (THREAD, 0, 0)))
-    said = {word: build(*filter(None, [word]), "-o", target)[1] for word in ("", "-q", "-v")}
-    tap.check("no lines" in said[""] and said["-q"] == "" and f"{bare}: it has no debug information" in said["-v"], "-q hides which binaries lack debug information, -v lists them", said)
+    said = {word: build(*filter(None, [word]), "-o", target)[1] for word in ("", "--quiet", "-v")}
+    tap.check("no lines" in said[""] and said["--quiet"] == "" and f"{bare}: it has no debug information" in said["-v"], "--quiet hides which binaries lack debug information, -v lists them", said)
 
 
 def fault(folder, name, action):

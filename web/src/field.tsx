@@ -12,6 +12,7 @@ export function Field(props: { label: string; value: string; placeholder: string
   useEffect(() => setText((now) => (now.trim() === props.value ? now : props.value)), [props.value]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const done = (): void => {
+    clearTimeout(timer.current);
     if (text.trim() !== props.value) props.onChange(text.trim());
   };
   return (
@@ -27,6 +28,7 @@ export function Field(props: { label: string; value: string; placeholder: string
       onKeyDown={(event) => {
         if (event.key === 'Enter') done();
         else if (event.key === 'Escape') {
+          clearTimeout(timer.current);
           setText('');
           if (props.value !== '') props.onChange('');
           event.currentTarget.blur();

@@ -515,7 +515,7 @@ static const option_spec build_own[] = {
     {"debug-max-size", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, debug_size_most)},
     {"stats", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, has_stats)},
     {"dry-run", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, is_dry)},
-    {"quiet", 'q', OPTION_FLAG, NULL, NULL, offsetof(build_options, is_quiet)},
+    {"quiet", 0, OPTION_FLAG, NULL, NULL, offsetof(build_options, is_quiet)},
     {0},
 };
 

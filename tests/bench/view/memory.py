@@ -15,7 +15,7 @@ import tempfile
 import threading
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "view"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "view" / "server"))
 
 from serving import Server  # noqa: E402
 

@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "view"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "view" / "server"))
 
 from serving import Server  # noqa: E402
 

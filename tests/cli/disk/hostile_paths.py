@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[2] / name) for name in ("tools", "view")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / name) for name in ("tools", "view/server")]
 
 from companions import contents, fill, list_sources, make_device, make_large  # noqa: E402
 from serving import Server, has_plugin  # noqa: E402

@@ -37,6 +37,7 @@ static const struct {
     {"report", "title", "that of the report, not of a store"},
     {"search", "svg", "instead of text; runs writes both"},
     {"search", "columns", "attributes, too, that become columns of a table"},
+    {"build", "only", "programs, as hpcprof has it; dump selects parts of a store"},
     {"top", "list", "it lists functions with the rules that decide; export lists its formats"},
     {"export", "table", "it selects what is exported, not a part of an answer"},
     {"export", "samples", "it has samples or has not; synth takes their number"},
