@@ -36,6 +36,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -348,6 +349,19 @@ SHIM ssize_t writev(int fd, const struct iovec *pieces, int count)
     REAL(ssize_t(int, const struct iovec *, int), "writev")
     enum verdict verdict = judge_fd("writev", CLASS_WRITE, fd);
     return verdict == FAIL ? -1 : real(fd, pieces, verdict == HALVE ? 1 : count);
+}
+
+SHIM ssize_t sendfile64(int to, int from, off64_t *offset, size_t count)
+{
+    REAL(ssize_t(int, int, off64_t *, size_t), "sendfile64")
+    enum verdict verdict = judge_fd("sendfile64", CLASS_WRITE, to);
+    return verdict == FAIL ? -1 : real(to, from, offset, verdict == HALVE ? count / 2 + 1 : count);
+}
+
+SHIM int utimensat(int directory, const char *path, const struct timespec times[2], int flags)
+{
+    REAL(int(int, const char *, const struct timespec[2], int), "utimensat")
+    return judge("utimensat", CLASS_OTHER, path) == FAIL ? -1 : real(directory, path, times, flags);
 }
 
 SHIM int ftruncate64(int fd, off64_t size)
