@@ -11,7 +11,7 @@ import { checkDiagnosis } from './checks.mjs';
 
 const demo = examples();
 const stores = [demo.solver, demo.thumbs, demo.shop, ...chosenStores([])];
-const browser = await puppeteer.launch({ browser: 'firefox', executablePath: process.env.BROWSER_PROGRAM, headless: true, args: ['--width=1600', '--height=1000'] });
+const browser = await puppeteer.launch({ browser: 'firefox', executablePath: process.env.BROWSER_PROGRAM, headless: true, timeout: 300000, args: ['--width=1600', '--height=1000'] });
 const page = await browser.newPage();
 const messages = [];
 page.on('console', (message) => messages.push(`${message.type()}: ${message.text()}`));
