@@ -244,6 +244,6 @@ int main(int count, char **arguments)
         _exit(unwind_all() ? SYMBOLS_DONE : SYMBOLS_NO_OUTPUT);
     }
     if (strcmp(arguments[3], "archive") == 0)
-        _exit(archive_send());
+        _exit((int)archive_send());
     read_binary(arguments[3]);
 }

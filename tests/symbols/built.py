@@ -322,7 +322,7 @@ def check_cache(tap, options, folder, program, weights):
 
     def build(directory, *words, cache=home):
         log.write_text("", encoding="utf-8")
-        built = build_with(options, plugins, directory, folder / "cache-db", *words, XDG_CACHE_HOME=str(cache))
+        built = build_with(options, plugins, directory, folder / "cache-db", *words, LODE_CACHE=str(cache / "lode"))
         return built.bytes(), log.read_text(encoding="utf-8").split()
 
     plain = {directory: build(directory, "--structure-cache", "none")[0] for directory in (every, few)}

@@ -122,12 +122,11 @@ static char *read_all(int file, size_t most, size_t *size)
     struct stat found;
     *size = fstat(file, &found) == 0 && found.st_size > 0 ? (size_t)found.st_size : 0;
     *size = *size < most ? *size : most;
-    char *text = malloc(*size + 1);
+    char *text = calloc(*size + 1, 1);
     if (!text)
         return NULL;
     ssize_t read = *size ? pread(file, text, *size, 0) : 0;
     *size = read > 0 ? (size_t)read : 0;
-    text[*size] = '\0';
     return text;
 }
 

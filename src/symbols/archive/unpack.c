@@ -107,10 +107,13 @@ static bool step_bzip2(struct unpacker *self, struct room *room)
 static void *open_xz(void)
 {
     lzma_stream *stream = malloc(sizeof *stream);
-    if (stream)
-        *stream = (lzma_stream)LZMA_STREAM_INIT;
-    return stream && lzma_stream_decoder(stream, UNPACK_MEMORY_MOST, LZMA_CONCATENATED) == LZMA_OK ? stream
-                                                                                                   : NULL;
+    if (stream == NULL)
+        return NULL;
+    *stream = (lzma_stream)LZMA_STREAM_INIT;
+    if (lzma_stream_decoder(stream, UNPACK_MEMORY_MOST, LZMA_CONCATENATED) == LZMA_OK)
+        return stream;
+    free(stream);
+    return NULL;
 }
 
 static bool step_xz(struct unpacker *self, struct room *room)

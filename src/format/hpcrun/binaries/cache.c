@@ -185,7 +185,7 @@ static size_t list_entries(DIR *stream, int directory, struct old **olds, uint64
 {
     const struct dirent *file;
     size_t count = 0, room = 0;
-    while (count < ENTRIES_MOST && (file = readdir(stream)) != NULL) {
+    while (count < ENTRIES_MOST && (file = readdir(stream)) != NULL) { /* NOLINT(concurrency-mt-unsafe) */
         struct stat about;
         if (!is_entry_name(file->d_name) ||
             fstatat(directory, file->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||

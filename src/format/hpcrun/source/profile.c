@@ -446,7 +446,7 @@ static bool is_wanted(const struct reading *self)
     for (size_t i = 0; i < options->program_count; i++) {
         const char *last = strrchr(options->programs[i], '/'),
                    *wanted = last ? last + 1 : options->programs[i];
-        if (strlen(wanted) == name.size && memcmp(wanted, name.data, (size_t)name.size) == 0)
+        if (name.data && strlen(wanted) == name.size && memcmp(wanted, name.data, (size_t)name.size) == 0)
             return true;
     }
     return options->program_count == 0;
