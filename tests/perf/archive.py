@@ -54,7 +54,7 @@ def recorded(build_id, offset):
     """One sample in a binary that is not there."""
     recording = Recording()
     recording.comm(10, 10, "work")
-    recording.mmap2(10, BASE, 0x100000, 0, "/gone/work", build_id=build_id)
+    recording.mmap2(10, BASE, 0x100000, 0, "/gone/solver", build_id=build_id)
     recording.sample(recording.events[0], BASE + offset, 10, 10, 1000)
     return recording.file()
 
@@ -125,14 +125,14 @@ def check_unnamed(tap, case, what, *patterns):
     """Each finding has its pattern."""
     names, findings = case.ask()
     is_said = len(findings) == len(patterns) and all(any(re.search(pattern, finding) for finding in findings) for pattern in patterns)
-    tap.check(names == ["[work]"] and is_said, f"{what}: names are missing, and that is said", [names, findings])
+    tap.check(names == ["[solver]"] and is_said, f"{what}: names are missing, and that is said", [names, findings])
 
 
 MISSING = "^perf-binary: 1 address has no name .* the file is missing"
 
 
 def check_forms(tap, case, content, digits):
-    path = f"gone/work/{digits}"
+    path = f"gone/solver/{digits}"
     plain = tar(member(f"{path}/probes"), member(f"{path}/elf", content))
     for end, packer in PACKERS.items():
         if packer and shutil.which(packer) is None:
@@ -158,7 +158,7 @@ def check_forms(tap, case, content, digits):
 
 
 def check_hostile(tap, case, content, digits):
-    path = f"gone/work/{digits}/elf"
+    path = f"gone/solver/{digits}/elf"
     sound = pack(tar(member(path, content)))
     check_unnamed(tap, case.put(pack(tar(member("other", content)))), "another file", MISSING)
     link = {"type": tarfile.SYMTYPE, "linkname": "/bin/sh"}
@@ -194,7 +194,7 @@ def check_hostile(tap, case, content, digits):
 def check_mutants(tap, case, content, digits, seed):
     """Nothing crashes: lode-symbols ends by itself, and what is not read is said."""
     chance, wrong = random.Random(seed), []
-    plain = tar(member(f"{'long/' * 30}gone/work/{digits}/elf", content[:9000]), member("other", b"x" * 999), form=tarfile.PAX_FORMAT)
+    plain = tar(member(f"{'long/' * 30}gone/solver/{digits}/elf", content[:9000]), member("other", b"x" * 999), form=tarfile.PAX_FORMAT)
     for number in range(MUTANTS):
         packer = chance.choice(["bzip2", "gzip", "xz", None])
         is_inner = chance.random() < 0.6

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/hpcrun/binaries/cache.h"
 
+#include "base/cache/folder.h"
 #include "base/io/beneath.h"
 #include "base/memory/hash.h"
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 
 enum {
     NAME_ROOM = 2 * SYMBOLS_BUILD_ID_MOST + 32,
-    ENTRIES_MOST = 1 << 16, /* files that are looked at when entries are removed */
     OFFSETS_MOST = 1 << 20, /* of an entry: with more, what is new replaces what is known */
     PUBLIC = S_IROTH | S_IRGRP
 };
@@ -31,27 +29,12 @@ struct header {
 
 /* ---- the directory ---- */
 
-/* Like mkdir -p; errors show when it is opened. */
-static void make_directory(const char *path)
-{
-    char copy[PATH_MAX];
-    int length = snprintf(copy, sizeof copy, "%s", path);
-    if (length <= 0 || (size_t)length >= sizeof copy)
-        return;
-    for (char *at = strchr(copy + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        mkdir(copy, S_IRWXU);
-        *at = '/';
-    }
-    mkdir(copy, S_IRWXU);
-}
-
 void lode_binary_cache_open(struct binary_cache *cache, const char *path, const char *program)
 {
     *cache = BINARY_CACHE_NONE;
     if (path == NULL || program == NULL || stat(program, &cache->program) != 0)
         return;
-    make_directory(path);
+    lode_cache_make(path);
     cache->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (cache->directory >= 0 && fstat(cache->directory, &cache->about) != 0)
         lode_binary_cache_close(cache);
@@ -161,78 +144,6 @@ static bool read_entry(const struct binary_cache *cache, const char *name, uint6
 
 /* ---- writing ---- */
 
-struct old {
-    char *name;
-    uint64_t size;
-    struct timespec used;
-};
-
-static int by_use(const void *left, const void *right)
-{
-    const struct old *a = left, *b = right;
-    if (a->used.tv_sec != b->used.tv_sec)
-        return a->used.tv_sec < b->used.tv_sec ? -1 : 1;
-    return a->used.tv_nsec < b->used.tv_nsec ? -1 : a->used.tv_nsec > b->used.tv_nsec;
-}
-
-static bool is_entry_name(const char *name)
-{
-    size_t length = strlen(name), suffix = sizeof SUFFIX - 1;
-    return length > suffix && strcmp(name + length - suffix, SUFFIX) == 0;
-}
-
-static size_t list_entries(DIR *stream, int directory, struct old **olds, uint64_t *total)
-{
-    const struct dirent *file;
-    size_t count = 0, room = 0;
-    while (count < ENTRIES_MOST && (file = readdir(stream)) != NULL) { /* NOLINT(concurrency-mt-unsafe) */
-        struct stat about;
-        if (!is_entry_name(file->d_name) ||
-            fstatat(directory, file->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0 ||
-            (count == room && !LODE_GROW(*olds, room, room ? 2 * room : 64)))
-            continue;
-        (*olds)[count] = (struct old){strdup(file->d_name), (uint64_t)about.st_size, about.st_mtim};
-        *total += (uint64_t)about.st_size;
-        count += (*olds)[count].name != NULL;
-    }
-    return count;
-}
-
-/* Removes what was not used for longest, if there is too much. */
-static void trim(const struct binary_cache *cache)
-{
-    struct old *olds = NULL;
-    uint64_t total = 0;
-    int fd = openat(cache->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
-    if (stream == NULL) {
-        if (fd >= 0)
-            close(fd);
-        return;
-    }
-    size_t count = list_entries(stream, cache->directory, &olds, &total);
-    if (count > 1 && total > BINARY_CACHE_MOST)
-        qsort(olds, count, sizeof *olds, by_use);
-    for (size_t i = 0; i < count; i++) {
-        if (total > BINARY_CACHE_MOST && unlinkat(cache->directory, olds[i].name, 0) == 0)
-            total -= olds[i].size;
-        free(olds[i].name);
-    }
-    free(olds);
-    closedir(stream);
-}
-
-static bool write_bytes(int fd, const void *bytes, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t written = write(fd, (const char *)bytes + done, size - done);
-        if (written < 0 && errno != EINTR)
-            return false;
-        done += written > 0 ? (size_t)written : 0;
-    }
-    return true;
-}
-
 /* What others may read in a directory is of binaries that they may read. */
 static bool mode_for(const struct binary_cache *cache, int binary, mode_t *mode)
 {
@@ -256,12 +167,12 @@ static void write_entry(const struct binary_cache *cache, const char *name, int 
                     S_IRUSR | S_IWUSR);
     if (fd < 0)
         return;
-    bool done = write_bytes(fd, bytes->bytes, bytes->size) && fchmod(fd, mode) == 0;
+    bool done = lode_binary_write(fd, bytes->bytes, bytes->size) && fchmod(fd, mode) == 0;
     done = close(fd) == 0 && done;
     if (!done || renameat(cache->directory, partial, cache->directory, name) != 0)
         unlinkat(cache->directory, partial, 0);
     else
-        trim(cache);
+        lode_cache_trim(cache->directory, &(struct lode_cache_kind){"", SUFFIX, BINARY_CACHE_MOST}, name);
 }
 
 static void keep_answer(const struct binary_cache *cache, const char *name, uint64_t binary_size,

@@ -21,7 +21,7 @@ static void close_fd(int fd)
         close(fd);
 }
 
-static bool write_all(int fd, const void *bytes, size_t size)
+bool lode_binary_write(int fd, const void *bytes, size_t size)
 {
     for (size_t done = 0; done < size;) {
         ssize_t written = write(fd, (const char *)bytes + done, size - done);
@@ -35,7 +35,7 @@ static bool write_all(int fd, const void *bytes, size_t size)
 static int offsets_file(const uint64_t *offsets, uint32_t count)
 {
     int fd = memfd_create("lode-offsets", MFD_CLOEXEC);
-    if (fd >= 0 && !write_all(fd, offsets, count * sizeof *offsets)) {
+    if (fd >= 0 && !lode_binary_write(fd, offsets, count * sizeof *offsets)) {
         close(fd);
         fd = -1;
     }

@@ -63,6 +63,8 @@ lode_status lode_binary_ask(struct binary_reply *reply, const struct binary_requ
                             lode_error *error);
 void lode_binary_free(struct binary_reply *reply);
 
+/* Writes all of it; false: it cannot be written. */
+bool lode_binary_write(int fd, const void *bytes, size_t size);
 /* Starts lode-symbols in a mode, with a limit of processor seconds and an empty environment. */
 bool lode_binary_start(const char *path, const char *mode, unsigned limit,
                        const posix_spawn_file_actions_t *actions, pid_t *pid);
