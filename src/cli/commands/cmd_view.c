@@ -40,7 +40,7 @@ static int view_usage(const invocation *call)
     if (options->socket && options->port)
         return report("--port and --socket cannot be used together (see 'lode help view')");
     if (options->project && !options->catalogue)
-        return report("--project is of a --catalogue (see 'lode help view')");
+        return report("--project needs --catalogue (see 'lode help view')");
     return EXIT_DONE;
 }
 
@@ -210,6 +210,8 @@ static int run_view(const invocation *call)
     server.catalogue = options->catalogue;
     server.project = options->project;
     server.find_run = runs_store_of;
+    if (status == EXIT_DONE && options->catalogue)
+        status = runs_try(options->catalogue, options->project);
     if (status == EXIT_DONE)
         status = use_kinds(call, &server);
     if (status == EXIT_DONE)

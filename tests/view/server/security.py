@@ -355,6 +355,9 @@ def runs(tap, lode, stores, folder):
         tap.skip("catalogues of runs", "this program has none")
         return
     before = file.read_bytes()
+    for words, why in ((["--catalogue", "none.sqlite"], "there is no catalogue"), (["--catalogue", str(stores[1])], "catalogue"), (["--project", "x", str(stores[1])], "needs --catalogue")):
+        done = subprocess.run([lode, "view", *words], capture_output=True, text=True, check=False, timeout=60, cwd=folder)
+        tap.check(done.returncode == 2 and why in done.stderr and done.stdout == "", f"lode view {words[0]} {words[1]} says why and ends", [done.stderr, done.stdout])
     with Server(lode, stores[0]) as server:
         server.wait_until_open()
         found = [server.ask("/api/1/runs/list").status, server.ask("/api/1/open?run=1", method="POST").status]

@@ -100,6 +100,15 @@ int runs_open(catalogue **c, const runs_options *options, catalogue_mode mode)
     return status;
 }
 
+int runs_try(const char *address, const char *project)
+{
+    const runs_options options = {.catalogue = address, .project = project};
+    catalogue *c = NULL;
+    int status = runs_open(&c, &options, CATALOGUE_READ);
+    catalogue_close(c);
+    return status;
+}
+
 /* ---- times ---- */
 
 uint64_t runs_now(void)

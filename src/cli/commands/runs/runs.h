@@ -47,6 +47,8 @@ typedef struct runs_options {
 int runs_open(catalogue **c, const runs_options *options, catalogue_mode mode);
 /* The same with another file or server. */
 int runs_open_at(catalogue **c, const char *address, const runs_options *options, catalogue_mode mode);
+/* Whether it can be opened: a file that is there, or a plug-in for servers, which are not asked. */
+int runs_try(const char *address, const char *project);
 /* A server, which is asked once if `is_hasty`. */
 int runs_open_server(catalogue **c, const char *address, const runs_options *options, int is_hasty);
 /* The path that is used; free() it. NULL after a message. */
