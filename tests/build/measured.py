@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 Databases built from measurements: byte-identical for any number of threads and ranks; damaged files are findings and the rest is built; flipped
-bits do no harm; single profiles and several directories; what --like-hpcprof changes. That the numbers are right: tests/answers/measured_build.py.
+bits do no harm; single profiles and several directories; what --like-hpcprof changes. That the numbers are right: tests/answers/imports/measured_build.py.
 Needs the corpus.
 """
 

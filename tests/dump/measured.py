@@ -16,8 +16,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "answers")]
+sys.path[:0] = [str(ROOT / "tests" / "tools")]
 
+import references  # noqa: E402,F401
 import corpora  # noqa: E402
 import measured_reference as reference  # noqa: E402
 from made_measurements import many_profiles  # noqa: E402

@@ -16,8 +16,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "answers")]
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / "tools")]
 
+import references  # noqa: E402,F401
 from imports import corpora, corpus, differences, run, top  # noqa: E402
 from stacks import PPROF_UNITS, SCALES, Lode, code_name, compare, database_rows, pprof_top, renamed, split_unit  # noqa: E402
 from share import Share  # noqa: E402

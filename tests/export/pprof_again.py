@@ -15,8 +15,9 @@ import tempfile
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "answers"), str(TESTS / "tools")]
+sys.path[:0] = [str(TESTS / "tools")]
 
+import references  # noqa: E402,F401
 from imports import corpora, corpus, run  # noqa: E402
 from pprof_reader import differences, facts, write  # noqa: E402
 from share import Share  # noqa: E402

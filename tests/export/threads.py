@@ -37,7 +37,7 @@ try:
 except ImportError:  # no PyYAML, or one without libyaml
     expected = None
 
-# Readers give up on these: tests/answers/rec_corpus.py says why.
+# Readers give up on these: tests/answers/recordings/rec_corpus.py says why.
 NOT_READ = {"badhdrmagic", "v5", "be_noswap_hdr", "badmagic", "evunk", "extratid", "nosess", "moreflag"}
 SMALL = 1 << 15  # bytes of what an independent reader wrote about a database, packed
 LARGE = known.LARGE

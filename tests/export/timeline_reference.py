@@ -8,7 +8,9 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[1:1] = [str(ROOT / "tests" / folder) for folder in ("answers", "dump", "tools", "recordings", "cli", "roundtrip")]
+sys.path[1:1] = [str(ROOT / "tests" / folder) for folder in ("dump", "tools", "recordings", "cli", "roundtrip")]
+
+import references  # noqa: E402,F401
 
 LEVELS = 512  # that Perfetto keeps
 

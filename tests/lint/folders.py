@@ -20,7 +20,7 @@ PARTS = ("src", "include", "tests", "bindings", "web")
 ENDINGS = {".c", ".h", ".def", ".py", ".mjs", ".ts"}
 MOST = 25
 # Folders that are larger for now, with the number of files that they must not exceed. A number only ever goes down.
-LARGER = {"include/lode": 28, "include/lode/unstable": 27, "tests/answers": 61}
+LARGER = {"include/lode": 28, "include/lode/unstable": 27}
 OTHERS = {"node_modules", "dist", "__pycache__"}
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 The same recordings or measurements give the same bytes whoever builds: threads, comms of threads, ranks of Open MPI and of MPICH. The
-numbers are those of the recordings, and a full check is clean. For measurements, tests/answers/measured_build.py compares the numbers.
+numbers are those of the recordings, and a full check is clean. For measurements, tests/answers/imports/measured_build.py compares the numbers.
 
 Usage: same_bytes.py --lode PROGRAM [--only TEXT] [--mpi yes|no]
 """

@@ -20,8 +20,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "answers")]
+sys.path[:0] = [str(ROOT / "tests" / "tools")]
 
+import references  # noqa: E402,F401
 import helper  # noqa: E402
 from imports import corpus  # noqa: E402
 from tap import Tap  # noqa: E402

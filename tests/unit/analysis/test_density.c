@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cells of durations over time: edges. Each cell of real stores: tests/answers/rec_stores.py. */
+/* Cells of durations over time: edges. Real stores: tests/answers/recordings/rec_stores.py. */
 #include "analysis/time/density.h"
 #include "minirec.h"
 #include "unit.h"

@@ -11,12 +11,16 @@ import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
-import rec_compare as compare
-import rec_made
-import rec_uftrace as uftrace
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
-import cli
-import names
+import references  # noqa: E402,F401
+import rec_compare as compare  # noqa: E402
+import rec_made  # noqa: E402
+import rec_uftrace as uftrace  # noqa: E402
+
+import cli  # noqa: E402
+import names  # noqa: E402
 
 SOUND, DAMAGED = 24, 24
 SHOWN = 12

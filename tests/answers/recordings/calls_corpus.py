@@ -10,13 +10,17 @@ import argparse
 import sys
 from pathlib import Path
 
-import calls_reference as reference
-import rec_corpus
-from calls_rules import ask, differences
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
-import corpus_files
-from share import Share
-from tap import Tap
+import references  # noqa: E402,F401
+import calls_reference as reference  # noqa: E402
+import rec_corpus  # noqa: E402
+from calls_rules import ask, differences  # noqa: E402
+
+import corpus_files  # noqa: E402
+from share import Share  # noqa: E402
+from tap import Tap  # noqa: E402
 
 VERDICTS = Path(__file__).resolve().with_name("calls_verdicts.txt")
 GOOD = ("right", "weak")

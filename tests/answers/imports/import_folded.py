@@ -12,10 +12,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from imports import ROOT, ask, corpus, differences, run, same, top
 
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests" / "tools")]
 
+import references  # noqa: E402,F401
+from imports import ask, corpus, differences, run, same, top  # noqa: E402
 import corpora  # noqa: E402
 from tap import Tap  # noqa: E402
 

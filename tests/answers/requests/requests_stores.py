@@ -15,9 +15,10 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import references  # noqa: E402,F401
 import corpora  # noqa: E402
 from diagnose_requests import LOAD, SQL, EXECUTE, every, never, service, slow_by, statements, try_commands  # noqa: E402
 from tap import Tap  # noqa: E402

@@ -16,9 +16,10 @@ import tempfile
 from collections import Counter, defaultdict
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "dump")]
 
+import references  # noqa: E402,F401
 import corpora  # noqa: E402
 import compare_reference as reference  # noqa: E402
 import db_nasty as nasty  # noqa: E402

@@ -14,10 +14,12 @@ import tempfile
 from pathlib import Path
 
 import yaml
-from imports import ROOT, ask, corpus, run
 
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "roundtrip")]
 
+import references  # noqa: E402,F401
+from imports import ask, corpus, run  # noqa: E402
 import lodejson  # noqa: E402
 from content import Content  # noqa: E402
 from measured_content import differences  # noqa: E402

@@ -13,12 +13,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-import calls_reference as reference
-from calls_cases import CASES, io, lock, main_with, MS, openmp, shares, single_wait
-from calls_costs import COSTS
-from calls_made import Thread, write
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
-from tap import Tap
+import references  # noqa: E402,F401
+import calls_reference as reference  # noqa: E402
+from calls_cases import CASES, io, lock, main_with, MS, openmp, shares, single_wait  # noqa: E402
+from calls_costs import COSTS  # noqa: E402
+from calls_made import Thread, write  # noqa: E402
+
+from tap import Tap  # noqa: E402
 
 
 def ask(lode, path, *options):

@@ -12,12 +12,15 @@ import importlib.util
 import math
 import re
 import sys
+from pathlib import Path
 
-import measured_reference as reference
-from imports import ROOT, ask, corpus, same
 
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests" / "tools")]
 
+import references  # noqa: E402,F401
+import measured_reference as reference  # noqa: E402
+from imports import ask, corpus, same  # noqa: E402
 import corpora  # noqa: E402
 from tap import Tap  # noqa: E402
 

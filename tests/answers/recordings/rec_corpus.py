@@ -6,16 +6,21 @@ Needs the corpus.
 """
 
 import sys
+from pathlib import Path
 
-import rec_compare as compare
-import rec_reference as reference
-import resolve
-import rec_uftrace as uftrace
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
-import cli
-import corpora
-import corpus_files
-import reader
+import references  # noqa: E402,F401
+import rec_compare as compare  # noqa: E402
+import rec_reference as reference  # noqa: E402
+import resolve  # noqa: E402
+import rec_uftrace as uftrace  # noqa: E402
+
+import cli  # noqa: E402
+import corpora  # noqa: E402
+import corpus_files  # noqa: E402
+import reader  # noqa: E402
 
 # Directories that the reader does not open or does not repair; handmade.py has their rows, derived by hand.
 NOT_READ = {

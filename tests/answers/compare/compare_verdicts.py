@@ -17,9 +17,10 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "statistics")]
 
+import references  # noqa: E402,F401
 import db_made  # noqa: E402
 import db_write  # noqa: E402
 import oracle  # noqa: E402

@@ -14,12 +14,16 @@ import tempfile
 from bisect import bisect_right
 from pathlib import Path
 
-import rec_compare as compare
-import rec_reference as reference
-import rec_zorka as zorka
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
-import corpora
-import cli
+import references  # noqa: E402,F401
+import rec_compare as compare  # noqa: E402
+import rec_reference as reference  # noqa: E402
+import rec_zorka as zorka  # noqa: E402
+
+import corpora  # noqa: E402
+import cli  # noqa: E402
 
 MADE = {
     "small traces": ["--records", "6000", "--calls-per-request", "12", "--tasks", "3", "--functions", "60"],

@@ -17,9 +17,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import references  # noqa: E402,F401
 import calls_made  # noqa: E402
 import calls_reference  # noqa: E402
 import db_write  # noqa: E402

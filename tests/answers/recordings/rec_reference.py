@@ -12,7 +12,7 @@ from pathlib import Path
 
 import resolve
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path[1:1] = [str(ROOT / "tests" / "recordings"), str(ROOT / "tests" / "cli"), str(ROOT / "tests" / "tools"),
                  str(ROOT / "tests" / "roundtrip")]
 

@@ -14,9 +14,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "tools"))
 
+import references  # noqa: E402,F401
 from tap import Tap  # noqa: E402
 
 # What has to be said of each cause: the rule, and a part of the text.
