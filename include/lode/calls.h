@@ -20,7 +20,8 @@ typedef enum lode_calls_sort {
     LODE_CALLS_BY_ERRORS,
     LODE_CALLS_BY_P50,
     LODE_CALLS_BY_P95,
-    LODE_CALLS_BY_P99
+    LODE_CALLS_BY_P99,
+    LODE_CALLS_BY_ELAPSED
 } lode_calls_sort;
 
 typedef struct lode_calls_options {
@@ -50,6 +51,8 @@ typedef struct lode_calls_options {
  * module and address. Times are in nanoseconds. Total counts a recursive function
  * once, at its outermost call; self excludes callees and, if recorded, off-CPU time. The rest is
  * over all calls, each with its total time. Percentiles are accurate to LODE_PERCENTILE_ERROR.
+ * Elapsed is how long at least one of the calls was under way, in each request: less than total if
+ * they run at the same time, on side tracks (lode/unstable/search.h), else equal to it.
  */
 typedef struct lode_call_row {
     const lode_function *function;
@@ -63,6 +66,7 @@ typedef struct lode_call_row {
     const lode_module *module;
     const lode_file *file;
     int several_modules; /* the functions are of several load modules; `module` is NULL */
+    uint64_t elapsed;
 } lode_call_row;
 #define LODE_PERCENTILE_ERROR 0.008 /* relative */
 

@@ -62,6 +62,43 @@ EDGES = """with c as materialized (select c.id, c.parent_id, m.path service from
 select p.service || ' > ' || c.service, count(*) from c join c p on p.id = c.parent_id where p.service <> c.service group by 1"""
 
 
+def paths_of(rows):
+    """Rows of a tree by their call path; each row has the number of the row above it."""
+    found = []
+    for row in rows:
+        above = row.get("parent_row")
+        found.append((() if above is None else found[above]) + (row["name"],))
+    return found
+
+
+def compare_elapsed(lode, path, wanted, top):
+    """Elapsed time of functions and of call paths, where they are shown: only if some calls run at the same time."""
+    functions = {spans_reference.plain(name): time for name, time in wanted["elapsed_rows"].items()}
+    paths = {tuple(map(spans_reference.plain, names)): time for names, time in wanted["elapsed_paths"].items()}
+    tree = ask(lode, "tree", "--limit", 0, "--min-percent", 0, path)
+    if "elapsed_ns" not in top:
+        if "elapsed_ns" in tree or any("elapsed_ns" in row for row in top["rows"] + tree["rows"]):
+            return ["elapsed time, though no calls run at the same time"]
+        if any(functions[row["name"]] != row["total_ns"] for row in top["rows"]):
+            return ["elapsed time is not the total"]
+        return []
+    shown = {row["name"]: row["elapsed_ns"] for row in top["rows"]}
+    shown_paths = dict(zip(paths_of(tree["rows"]), (row["elapsed_ns"] for row in tree["rows"])))
+    table = dict(ask(lode, "sql", path, "select function, elapsed_ns from call_stat")["results"][0]["rows"])
+    contexts = ask(lode, "sql", path, "select parent_id, coalesce(function, ''), elapsed_ns from calltree order by id")["results"][0]["rows"]
+    names = []
+    for parent, name, _ in contexts:
+        names.append(() if parent is None else names[parent] + (name,))
+    table_paths = {one: row[2] for one, row in zip(names[1:], contexts[1:])}
+    wrong = [f"elapsed time in {what}, {key}: {found.get(key)} instead of {expected.get(key)}"
+             for what, found, expected in (("top", shown, functions), ("tree", shown_paths, paths), ("call_stat", table, functions), ("calltree", table_paths, paths))
+             for key in sorted(found.keys() | expected.keys()) if found.get(key) != expected.get(key)]
+    if not tree["elapsed_ns"] == contexts[0][2] == wanted["elapsed"]:
+        wrong.append(f"elapsed time of requests in tree and calltree: {tree['elapsed_ns']} and {contexts[0][2]} instead of {wanted['elapsed']}")
+    order = [row["elapsed_ns"] for row in ask(lode, "top", "--limit", 0, "--sort", "elapsed", path)["rows"]]
+    return wrong + (["top --sort elapsed is not sorted"] if order != sorted(order, reverse=True) else [])
+
+
 def compare(lode, path, wanted):
     wrong = []
     top = ask(lode, "top", "--limit", 0, path)
@@ -73,6 +110,7 @@ def compare(lode, path, wanted):
     times, expected = [top["total_ns"], top.get("work_ns"), top.get("elapsed_ns")], [wanted["work"], wanted["work"], wanted["elapsed"]]
     if times[:1 if times[1] is None else 3] != expected[:1 if times[1] is None else 3] or (times[1] is None and wanted["work"] > wanted["elapsed"]):
         wrong.append(f"work and elapsed time: {times} instead of {expected}")
+    wrong += compare_elapsed(lode, path, wanted, top)
     calls = ask(lode, "sql", path, "select function, count(*) from call where depth = 0 group by 1 order by 1")
     found = dict(calls["results"][0]["rows"])
     expected = {spans_reference.plain(name): count for name, count in wanted["outermost"].items()}

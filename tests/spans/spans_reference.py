@@ -364,6 +364,32 @@ def label(span):
     return f"{span.service or 'unknown service'}: {span.name or 'unnamed'}"
 
 
+def path(span):
+    """The calls that lead to a span, the outermost first."""
+    found = []
+    while span:
+        found.append(label(span))
+        span = span.up
+    return tuple(reversed(found))
+
+
+def elapsed(spans, key):
+    """By key: how long at least one of the calls with it was under way, in each trace. One moment after the other."""
+    grouped = defaultdict(list)
+    for span in spans:
+        grouped[key(span), span.trace].append(span)
+    times = Counter()
+    for (one, _), members in grouped.items():
+        moments = sorted({time for span in members for time in (span.begin, span.end)})
+        changes = Counter(span.begin for span in members)
+        changes.subtract(Counter(span.end for span in members))
+        under_way = 0
+        for moment, after in zip(moments, moments[1:] + moments[-1:]):
+            under_way += changes[moment]
+            times[one] += after - moment if under_way > 0 else 0
+    return dict(times)
+
+
 def load(path):
     """Spans with their parents, repaired; how many were stored again; which were moved."""
     spans, roots, duplicates = assemble(read(Path(path)))
@@ -382,6 +408,7 @@ def summary(store):
     failed = sum(any(span.failed and (not span.up or span.kind in (SERVER, CONSUMER)) for span in trace) for trace in traces.values())
     edges = Counter((span.up.service, span.service) for span in spans if span.up and span.up.service != span.service)
     return {"edges": {f"{caller} > {callee}": count for (caller, callee), count in edges.items()}, "spans": len(spans), "traces": len(traces), "duplicates": duplicates, "rows": dict(rows), "outermost": Counter(map(label, outermost(roots))),
+            "elapsed_rows": elapsed(spans, label), "elapsed_paths": elapsed(spans, path),
             "work": sum(span.end - span.begin for span in outermost(roots)),
             "elapsed": sum(max(span.end for span in trace) - min(span.begin for span in trace) for trace in traces.values()),
             "errors": sum(any(span.failed for span in trace) for trace in traces.values()), "failed": failed, "moved": dict(moved),

@@ -15,7 +15,7 @@ from .writing import Writing, warn, warn_of_store
 CACHED_COSTS = 8
 SORTS = {"exclusive": 0, "inclusive": 1, "name": 2}
 CALL_SORTS = {name: number for number, name in enumerate(
-    ("total", "self", "calls", "mean", "min", "max", "name", "errors", "p50", "p95", "p99"))}
+    ("total", "self", "calls", "mean", "min", "max", "name", "errors", "p50", "p95", "p99", "elapsed"))}
 LEVELS = {"quick": 0, "structure": 1, "full": 2}
 TRACE_NONE = 2**64 - 1
 TEXT_WIDTH = 1000
@@ -395,12 +395,16 @@ class Recording(Store):
 
     def calls(self, sort="total", by="function", start=None, stop=None, tracks=None, names=None, include=(), exclude=(), threads=0,
               progress=None, metric="time", sched=False):
-        """Statistics of calls by function: calls, total, self, mean, percentiles; times in nanoseconds, with off-CPU time unless `metric` is "running"."""
+        """Statistics of calls by function: calls, total, elapsed, self, mean, percentiles; times in nanoseconds, with off-CPU time unless `metric` is "running"."""
         columns = _lode.calls(self._store, *self._slice(start, stop, tracks), self._clock(metric, sched), choose(sort, CALL_SORTS, "sort"),
                               choose(by, {"function": False, "symbol": True}, "by"), form_of(names or self._names),
                               patterns(include), patterns(exclude), threads, _reporter(progress))
-        units = dict.fromkeys(("total", "self", "mean", "min", "p50", "p95", "p99", "max", "deviation"), "nanoseconds")
-        return Table(columns, {**units, "line": "plain"}, "calls", ("file", "line", "module", "functions", "kind", "deviation"))
+        units = dict.fromkeys(("total", "elapsed", "self", "mean", "min", "p50", "p95", "p99", "max", "deviation"), "nanoseconds")
+        hidden = ("file", "line", "module", "functions", "kind", "deviation")
+        # Where no calls of a request run at the same time, it is the total.
+        if memoryview(columns["elapsed"]) == memoryview(columns["total"]):
+            hidden += ("elapsed",)
+        return Table(columns, {**units, "line": "plain"}, "calls", hidden)
 
     def top(self, sort="self", **options):
         """The functions with the longest time of their own: what `lode top` prints."""

@@ -83,6 +83,7 @@ static void add_call(lp_frame *frame, const lode_call_row *row, int form, const 
     lp_frame_label(frame, lp_label_of_function, row->function, form);
     lp_frame_u64(frame, row->calls);
     lp_frame_u64(frame, row->total);
+    lp_frame_u64(frame, row->elapsed);
     lp_frame_u64(frame, row->self);
     lp_frame_real(frame, row->mean);
     lp_frame_u64(frame, row->min);
@@ -106,10 +107,10 @@ static PyObject *calls_frame(PyObject *module, const lode_calls *calls, int form
                              const lode_kind_rules *rules)
 {
     static const lp_field fields[] = {
-        {"function", 's'},  {"calls", 'Q'},  {"total", 'Q'}, {"self", 'Q'}, {"mean", 'd'},
-        {"min", 'Q'},       {"p50", 'Q'},    {"p95", 'Q'},   {"p99", 'Q'},  {"max", 'Q'},
-        {"deviation", 'd'}, {"errors", 'Q'}, {"file", 's'},  {"line", 'N'}, {"module", 's'},
-        {"functions", 'I'}, {"kind", 's'},
+        {"function", 's'}, {"calls", 'Q'},     {"total", 'Q'},  {"elapsed", 'Q'}, {"self", 'Q'},
+        {"mean", 'd'},     {"min", 'Q'},       {"p50", 'Q'},    {"p95", 'Q'},     {"p99", 'Q'},
+        {"max", 'Q'},      {"deviation", 'd'}, {"errors", 'Q'}, {"file", 's'},    {"line", 'N'},
+        {"module", 's'},   {"functions", 'I'}, {"kind", 's'},
     };
     lp_frame frame;
     size_t count = lode_calls_count(calls);

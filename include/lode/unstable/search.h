@@ -3,6 +3,7 @@
 #ifndef LODE_UNSTABLE_SEARCH_H
 #define LODE_UNSTABLE_SEARCH_H
 
+#include <lode/calltree.h>
 #include <lode/event.h>
 #include <lode/pool.h>
 #include <lode/recording.h>
@@ -151,6 +152,12 @@ LODE_API const lode_search_row *lode_search_at(const lode_search *search, size_t
 
 /* The main track of the request that a track belongs to: most often itself. MT: any thread. */
 LODE_API uint32_t lode_track_main(const lode_recording *recording, uint32_t track);
+/*
+ * Elapsed time in nanoseconds by context of a tree: how long at least one of its calls was under
+ * way, in each request; of context 0, how long the requests took. NULL if no track is a side track:
+ * then it is the cost of the tree. MT: any thread.
+ */
+LODE_API const uint64_t *lode_calltree_elapsed(const lode_calltree *tree);
 /*
  * Whether only some requests of a store are open (lode_recording_options, `ids`). Then, sets when
  * the last of all ends; the first one begins at 0. MT: any thread.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls by function and by track: sums the results of the workers, in order. */
 #include "analysis/calls/calls.h"
+#include "analysis/calls/elapsed.h"
 #include "analysis/calls/names.h"
 #include "base/error.h"
 #include "base/getter.h"
@@ -28,9 +29,14 @@ struct lode_calls {
     struct lode_arena arena; /* for the sketches */
 };
 
+struct concurrent {
+    _Alignas(LODE_WORKER_ALIGN) struct lode_elapsed elapsed;
+};
+
 struct computation {
     struct lode_pass pass;
     struct lode_tallies *workers;
+    struct concurrent *concurrent; /* by worker; NULL: no calls run at the same time */
     struct lode_call_names names;
     bool has_names; /* functions are merged or hidden */
     lode_calls *calls;
@@ -42,6 +48,9 @@ static lode_status take(void *user, unsigned worker, const lode_event *events, s
                         lode_error *error)
 {
     struct computation *self = user;
+    if (self->concurrent &&
+        !lode_tallies_note(&self->workers[worker], &self->concurrent[worker].elapsed, events, count))
+        return lode_fail_memory(error);
     return lode_tallies_take(&self->workers[worker], events, count, error);
 }
 
@@ -50,6 +59,26 @@ static lode_status end_track(void *user, unsigned worker, lode_track_row *row, l
     struct computation *self = user;
     (void)error;
     lode_tallies_end(&self->workers[worker], row);
+    if (self->concurrent)
+        lode_elapsed_end_track(&self->concurrent[worker].elapsed);
+    return LODE_OK;
+}
+
+static void end_request(void *user, unsigned worker)
+{
+    struct computation *self = user;
+    lode_elapsed_end_request(&self->concurrent[worker].elapsed);
+}
+
+static lode_status open_concurrent(struct computation *self, lode_error *error)
+{
+    if (!lode_pass_has_sides(&self->pass))
+        return LODE_OK;
+    self->concurrent = lode_pass_workers(&self->pass, sizeof *self->concurrent);
+    LODE_TRY_ALLOC(self->concurrent, error);
+    for (unsigned i = 0; i < self->pass.threads; i++)
+        lode_elapsed_init(&self->concurrent[i].elapsed);
+    self->pass.end_request = end_request;
     return LODE_OK;
 }
 
@@ -59,6 +88,7 @@ static lode_status read_tracks(struct computation *self, lode_error *error)
     LODE_TRY_ALLOC(self->workers, error);
     for (unsigned i = 0; i < self->pass.threads; i++)
         LODE_TRY(lode_tallies_open(&self->workers[i], self->has_names ? &self->names : NULL, error));
+    LODE_TRY(open_concurrent(self, error));
     self->pass.take = take;
     self->pass.end = end_track;
     self->pass.user = self;
@@ -70,7 +100,7 @@ static lode_status read_tracks(struct computation *self, lode_error *error)
 /* The durations of calls of a function on all tracks. */
 struct sum {
     lode_square squares;
-    uint64_t sum, nested, inside, min, max, errors;
+    uint64_t sum, nested, inside, min, max, errors, elapsed;
 };
 
 static struct sum add_up(const struct computation *self, uint32_t function)
@@ -87,7 +117,11 @@ static struct sum add_up(const struct computation *self, uint32_t function)
         sum.inside += self->workers[i].inside[function + 1];
         sum.min = tally->min < sum.min ? tally->min : sum.min;
         sum.max = tally->max > sum.max ? tally->max : sum.max;
+        if (self->concurrent)
+            sum.elapsed += elapsed_of(&self->concurrent[i].elapsed, function);
     }
+    if (self->concurrent == NULL)
+        sum.elapsed = sum.sum - sum.nested;
     return sum;
 }
 
@@ -123,6 +157,7 @@ static void fill_row(struct ranked *ranked, const struct sum *sum)
     row->min = sum->min;
     row->max = sum->max;
     row->errors = sum->errors;
+    row->elapsed = sum->elapsed;
     row->mean = (double)sum->sum / (double)row->calls;
     row->deviation = deviation(sum, row->calls);
     row->p50 = percentile(ranked, 0.50);
@@ -291,6 +326,8 @@ static uint64_t sort_key(const lode_call_row *row, lode_calls_sort sort)
         return row->p95;
     case LODE_CALLS_BY_P99:
         return row->p99;
+    case LODE_CALLS_BY_ELAPSED:
+        return row->elapsed;
     case LODE_CALLS_BY_MEAN:
     case LODE_CALLS_BY_NAME:
         return 0;
@@ -409,6 +446,9 @@ lode_status lode_calls_compute(lode_calls **out, const lode_recording *recording
         status = compute(&self, error);
     for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
         lode_tallies_close(&self.workers[i]);
+    for (unsigned i = 0; self.concurrent && i < self.pass.threads; i++)
+        lode_elapsed_free(&self.concurrent[i].elapsed);
+    free(self.concurrent);
     free(self.workers);
     lode_call_names_free(&self.names);
     lode_pass_close(&self.pass);
@@ -464,6 +504,7 @@ lode_status lode_calls_table(lode_table **out, const lode_calls *calls, lode_err
         ROW(p50, U64),
         ROW(p95, U64),
         ROW(p99, U64),
+        ROW(elapsed, U64),
     };
     struct lode_rows rows = {calls->rows, calls->count, sizeof *calls->rows, LODE_OWNER_STORE, NULL};
     return lode_table_make(out, &rows, specs, sizeof specs / sizeof *specs, error);

@@ -25,6 +25,8 @@ struct lode_pass {
     bool has_requests; /* rows are requests, with their side tracks */
     /* The track is complete. */
     lode_status (*end)(void *user, unsigned worker, lode_track_row *row, lode_error *error);
+    /* All tracks of a request are complete, which one worker reads then. May be NULL. */
+    void (*end_request)(void *user, unsigned worker);
     void *user;
 };
 

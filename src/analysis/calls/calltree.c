@@ -4,6 +4,7 @@
 
 #include "analysis/calls/calls.h"
 #include "analysis/calls/calltree_builder.h"
+#include "analysis/calls/elapsed.h"
 #include "base/error.h"
 #include <lode/build.h>
 #include <lode/unstable/search.h>
@@ -11,11 +12,13 @@
 
 struct worker {
     _Alignas(LODE_WORKER_ALIGN) struct lode_calltree_builder builder;
+    struct lode_elapsed elapsed; /* by node */
 };
 
 struct computation {
     struct lode_pass pass;
     struct worker *workers;
+    bool has_sides; /* calls run at the same time */
 };
 
 /* Trees of one recording need no frames: its functions have numbers. */
@@ -51,10 +54,28 @@ static lode_status begin_track(void *user, unsigned worker, const lode_track_row
     return begin_side(builder, recording, row->track, error);
 }
 
+/* The node of a call is known once the builder has taken it. */
+static lode_status take_each(struct worker *worker, const lode_event *events, size_t count, lode_error *error)
+{
+    struct lode_calltree_builder *builder = &worker->builder;
+    for (size_t i = 0; i < count; i++) {
+        size_t depth = builder->depth;
+        LODE_TRY(lode_calltree_builder_take(builder, &events[i], 1, error));
+        bool done = builder->depth <= depth ||
+                    lode_elapsed_enter(&worker->elapsed, builder->stack[builder->depth], events[i].time);
+        if (builder->depth < depth)
+            done = lode_elapsed_leave(&worker->elapsed, events[i].time);
+        LODE_TRY_ALLOC(done, error);
+    }
+    return LODE_OK;
+}
+
 static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
                         lode_error *error)
 {
     struct computation *self = user;
+    if (self->has_sides)
+        return take_each(&self->workers[worker], events, count, error);
     return lode_calltree_builder_take(&self->workers[worker].builder, events, count, error);
 }
 
@@ -62,7 +83,14 @@ static lode_status end_track(void *user, unsigned worker, lode_track_row *row, l
 {
     struct computation *self = user;
     (void)row;
+    lode_elapsed_end_track(&self->workers[worker].elapsed);
     return lode_calltree_builder_end(&self->workers[worker].builder, error);
+}
+
+static void end_request(void *user, unsigned worker)
+{
+    struct computation *self = user;
+    lode_elapsed_end_request(&self->workers[worker].elapsed);
 }
 
 static struct lode_calltree_counts *counts_of(const struct lode_content_tree *tree)
@@ -78,9 +106,17 @@ static struct lode_content_tree *finish_worker(struct worker *worker)
     return tree;
 }
 
-static lode_status merge_trees(struct lode_content_tree *tree, const struct lode_content_tree *from,
+static uint64_t node_elapsed(const struct worker *worker, uint32_t node)
+{
+    return node == LODE_TREE_ROOT ? worker->elapsed.whole : elapsed_of(&worker->elapsed, node);
+}
+
+/* `elapsed` is that of all nodes of the tree; NULL: no calls run at the same time. */
+static lode_status merge_trees(struct lode_content_tree *tree, struct worker *worker, uint64_t **elapsed,
                                lode_error *error)
 {
+    const struct lode_content_tree *from = finish_worker(worker);
+    uint32_t before = tree->count;
     uint32_t *map = calloc(from->count, sizeof *map);
     bool done = map && lode_content_tree_merge(tree, from, NULL, map);
     for (uint32_t i = 1; i < from->count && done; i++) {
@@ -88,8 +124,34 @@ static lode_status merge_trees(struct lode_content_tree *tree, const struct lode
         *calls = (*calls + (more & ~LODE_CALLTREE_OFF_CPU)) | (more & LODE_CALLTREE_OFF_CPU);
         counts_of(tree)[map[i]].self += counts_of(from)[i].self;
     }
+    if (done && *elapsed)
+        done = lode_grow(elapsed, before, tree->count, sizeof **elapsed, true);
+    for (uint32_t i = 0; i < from->count && done && *elapsed; i++)
+        (*elapsed)[map[i]] += node_elapsed(worker, i);
     free(map);
     return done ? LODE_OK : lode_fail_memory(error);
+}
+
+static lode_status merge_all(struct computation *self, lode_calltree *tree, lode_error *error)
+{
+    uint64_t *elapsed = NULL; /* by node */
+    struct lode_content_tree *nodes = finish_worker(&self->workers[0]);
+    if (self->has_sides) {
+        elapsed = calloc(nodes->count, sizeof *elapsed);
+        LODE_TRY_ALLOC(elapsed, error);
+        for (uint32_t i = 0; i < nodes->count; i++)
+            elapsed[i] = node_elapsed(&self->workers[0], i);
+    }
+    lode_status status = LODE_OK;
+    for (unsigned i = 1; i < self->pass.threads && status == LODE_OK; i++) {
+        status = merge_trees(nodes, &self->workers[i], &elapsed, error);
+        lode_calltree_builder_close(&self->workers[i].builder);
+    }
+    tree->cost.profiles = self->pass.row_count;
+    if (status == LODE_OK)
+        status = lode_calltree_arrange(tree, nodes, elapsed, self->pass.recording, error);
+    free(elapsed);
+    return status;
 }
 
 static lode_status compute(struct computation *self, lode_calltree *tree, lode_error *error)
@@ -100,20 +162,18 @@ static lode_status compute(struct computation *self, lode_calltree *tree, lode_e
         return lode_fail_memory(error);
     for (unsigned i = 0; i < self->pass.threads; i++)
         self->workers[i].builder.samples = (struct lode_spool)LODE_SPOOL_INIT;
+    self->has_sides = lode_pass_has_sides(&self->pass);
+    for (unsigned i = 0; i < self->pass.threads; i++)
+        lode_elapsed_init(&self->workers[i].elapsed);
     for (unsigned i = 0; i < self->pass.threads; i++)
         LODE_TRY(lode_calltree_builder_open(&self->workers[i].builder, &hooks, LODE_TRACE_NONE, error));
     self->pass.begin = begin_track;
     self->pass.take = take;
     self->pass.end = end_track;
+    self->pass.end_request = self->has_sides ? end_request : NULL;
     self->pass.user = self;
     LODE_TRY(lode_pass_run(&self->pass, error));
-    struct lode_content_tree *nodes = finish_worker(&self->workers[0]);
-    for (unsigned i = 1; i < self->pass.threads; i++) {
-        LODE_TRY(merge_trees(nodes, finish_worker(&self->workers[i]), error));
-        lode_calltree_builder_close(&self->workers[i].builder);
-    }
-    tree->cost.profiles = self->pass.row_count;
-    return lode_calltree_arrange(tree, nodes, self->pass.recording, error);
+    return merge_all(self, tree, error);
 }
 
 lode_status lode_calltree_compute(lode_calltree **out, const lode_recording *recording,
@@ -130,6 +190,8 @@ lode_status lode_calltree_compute(lode_calltree **out, const lode_recording *rec
         status = compute(&self, tree, error);
     for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
         lode_calltree_builder_close(&self.workers[i].builder);
+    for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
+        lode_elapsed_free(&self.workers[i].elapsed);
     free(self.workers);
     lode_pass_close(&self.pass);
     if (status == LODE_OK)
@@ -148,6 +210,7 @@ void lode_calltree_free(lode_calltree *tree)
     free(tree->is_off_cpu);
     free(tree->total);
     free(tree->self);
+    free(tree->elapsed);
     free(tree->cost.inclusive);
     free(tree->cost.own);
     free(tree);
@@ -181,6 +244,11 @@ lode_status lode_calltree_calls(lode_cost **out, const lode_calltree *tree, lode
     }
     *out = cost;
     return LODE_OK;
+}
+
+const uint64_t *lode_calltree_elapsed(const lode_calltree *tree)
+{
+    return tree->elapsed;
 }
 
 uint32_t lode_calltree_context_count(const lode_calltree *tree)

@@ -13,14 +13,17 @@ struct lode_calltree {
     struct lode_context_tree contexts;
     /* By context, exact. The global context has the sums of the outermost calls. */
     uint64_t *calls, *total, *self;
-    bool *is_off_cpu; /* by context: what is counted is no call */
+    uint64_t *elapsed; /* NULL: no calls run at the same time */
+    bool *is_off_cpu;  /* by context: what is counted is no call */
 };
 
 /*
  * Makes the contexts of a call tree from nodes of struct lode_calltree_counts, whose frames are
- * function indices: depth first, siblings in the canonical order of functions.
+ * function indices: depth first, siblings in the canonical order of functions. `elapsed` is by
+ * node; it may be NULL.
  */
 lode_status lode_calltree_arrange(lode_calltree *tree, const struct lode_content_tree *nodes,
-                                  const lode_recording *recording, lode_error *error);
+                                  const uint64_t *elapsed, const lode_recording *recording,
+                                  lode_error *error);
 
 #endif

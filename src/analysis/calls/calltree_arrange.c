@@ -8,6 +8,7 @@
 
 struct arranging {
     const struct lode_content_tree *nodes;
+    const uint64_t *elapsed;
     const lode_recording *recording;
     uint32_t functions; /* indices are below this */
     uint32_t *ranks;    /* by index of function */
@@ -47,6 +48,8 @@ static void fill_context(const struct arranging *self, lode_calltree *tree, uint
     context->subtree_size = self->order.sizes[node];
     context->lexical = node == LODE_TREE_ROOT ? LODE_LEXICAL_GLOBAL : LODE_LEXICAL_FUNCTION;
     context->relation = node == LODE_TREE_ROOT ? LODE_RELATION_LEXICAL : LODE_RELATION_CALL;
+    if (self->elapsed)
+        tree->elapsed[index] = self->elapsed[node];
     if (node == LODE_TREE_ROOT)
         return;
     context->function = lode_function_table_at(recording_functions(self->recording), from->base.frame);
@@ -65,10 +68,11 @@ static lode_status fill(const struct arranging *self, lode_calltree *tree, lode_
     tree->is_off_cpu = calloc(count, sizeof *tree->is_off_cpu);
     tree->total = calloc(count, sizeof *tree->total);
     tree->self = calloc(count, sizeof *tree->self);
+    tree->elapsed = self->elapsed ? calloc(count, sizeof *tree->elapsed) : NULL;
     tree->cost.inclusive = calloc(count, sizeof *tree->cost.inclusive);
     tree->cost.own = calloc(count, sizeof *tree->cost.own);
     if (!tree->contexts.nodes || !tree->calls || !tree->is_off_cpu || !tree->total || !tree->self ||
-        !tree->cost.inclusive || !tree->cost.own)
+        !tree->cost.inclusive || !tree->cost.own || (self->elapsed && !tree->elapsed))
         return lode_fail_memory(error);
     tree->contexts.count = count;
     for (uint32_t i = 0; i < count; i++)
@@ -91,9 +95,9 @@ static lode_status fill(const struct arranging *self, lode_calltree *tree, lode_
 }
 
 lode_status lode_calltree_arrange(lode_calltree *tree, const struct lode_content_tree *nodes,
-                                  const lode_recording *recording, lode_error *error)
+                                  const uint64_t *elapsed, const lode_recording *recording, lode_error *error)
 {
-    struct arranging self = {.nodes = nodes, .recording = recording};
+    struct arranging self = {.nodes = nodes, .elapsed = elapsed, .recording = recording};
     lode_status status = rank(&self, error);
     if (status == LODE_OK && !lode_tree_order_make(&self.order, nodes, self.ranks, self.functions))
         status = lode_fail_memory(error);

@@ -27,7 +27,8 @@ struct worker {
 
 struct run {
     struct lode_pass *pass;
-    uint32_t *order; /* rows, the largest first */
+    uint32_t *order; /* first rows of what a worker reads, the largest first */
+    uint32_t count;
     struct worker *workers;
     struct lode_finding_list *kept; /* by row */
     pthread_mutex_t lock;           /* protects progress */
@@ -249,14 +250,41 @@ static lode_status meets_window(const struct lode_pass *pass, uint32_t track, bo
     return LODE_OK;
 }
 
-static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
+static lode_status read_row(struct run *run, unsigned worker, lode_track_row *row, lode_error *error)
 {
-    struct run *run = context;
-    lode_track_row *row = &run->pass->rows[run->order[item]];
     uint64_t left = bytes_of_row(run->pass, row->track);
     bool meets;
     LODE_TRY(meets_window(run->pass, row->track, &meets, error));
     return meets ? read_track(run, worker, row, error) : report_events(run, left, &left, error);
+}
+
+/* The row after the last one of what a worker reads: one row, or those of a request. */
+static uint32_t end_of_item(const struct lode_pass *pass, uint32_t row)
+{
+    uint32_t end = row + 1, main = recording_main(pass->recording, pass->rows[row].track);
+    while (pass->end_request && end < pass->row_count &&
+           recording_main(pass->recording, pass->rows[end].track) == main)
+        end++;
+    return end;
+}
+
+static uint64_t bytes_of_item(const struct lode_pass *pass, uint32_t row)
+{
+    uint64_t bytes = 0;
+    for (uint32_t end = end_of_item(pass, row); row < end; row++)
+        bytes += bytes_of_row(pass, pass->rows[row].track);
+    return bytes;
+}
+
+static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    struct run *run = context;
+    uint32_t row = run->order[item];
+    for (uint32_t end = end_of_item(run->pass, row); row < end; row++)
+        LODE_TRY(read_row(run, worker, &run->pass->rows[row], error));
+    if (run->pass->end_request)
+        run->pass->end_request(run->pass->user, worker);
+    return LODE_OK;
 }
 
 /* ---- a run ---- */
@@ -264,7 +292,7 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
 /* Small tracks keep their order: adjacent ones are read together. */
 static uint64_t size_of(const struct run *run, uint32_t row)
 {
-    uint64_t bytes = bytes_of_row(run->pass, run->pass->rows[row].track);
+    uint64_t bytes = bytes_of_item(run->pass, row);
     return bytes >= run->progress.total / SMALL_TRACKS / run->pass->threads ? bytes : 0;
 }
 
@@ -300,12 +328,13 @@ static lode_status run_open(struct run *run, lode_error *error)
     run->workers = lode_pass_workers(pass, sizeof *run->workers);
     run->kept = calloc((size_t)pass->row_count + 1, sizeof *run->kept);
     LODE_TRY_ALLOC(run->order && run->workers && run->kept, error);
+    for (uint32_t i = 0; i < pass->row_count; i = end_of_item(pass, i))
+        run->order[run->count++] = i;
     for (uint32_t i = 0; i < pass->row_count; i++) {
-        run->order[i] = i;
         run->progress.total += bytes_of_row(pass, pass->rows[i].track);
         lode_finding_list_init(&run->kept[i]);
     }
-    qsort_r(run->order, pass->row_count, sizeof *run->order, compare_sizes, run);
+    qsort_r(run->order, run->count, sizeof *run->order, compare_sizes, run);
     for (unsigned i = 0; i < pass->threads; i++)
         open_worker(&run->workers[i], pass);
     return LODE_OK;
@@ -333,11 +362,8 @@ lode_status lode_pass_run(struct lode_pass *pass, lode_error *error)
     pthread_mutex_init(&run.lock, NULL);
     lode_status status = run_open(&run, error);
     /* The window spans all tracks: nothing waits for the first, largest one. */
-    struct lode_job job = {.items = pass->row_count,
-                           .work = work,
-                           .context = &run,
-                           .window = pass->row_count,
-                           .pool = pass->options.pool};
+    struct lode_job job = {
+        .items = run.count, .work = work, .context = &run, .window = run.count, .pool = pass->options.pool};
     if (status == LODE_OK)
         status = lode_pool_run(pass->threads, &job, error);
     if (status == LODE_OK && pass->options.on_finding)

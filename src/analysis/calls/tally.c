@@ -5,6 +5,7 @@
  * the stack handles enter and leave alike and keeps ended calls, two more process those.
  */
 #include "analysis/calls/calls.h"
+#include "analysis/calls/elapsed.h"
 #include "analysis/calls/names.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -129,6 +130,23 @@ static inline uint32_t group_of(struct lode_tallies *self, const lode_function *
     if (UNLIKELY(index >= self->group_count || self->groups[index] == 0))
         return ask_group(self, function);
     return self->groups[index] - 1;
+}
+
+bool lode_tallies_note(struct lode_tallies *self, struct lode_elapsed *elapsed, const lode_event *events,
+                       size_t count)
+{
+    for (const lode_event *event = events; event < events + count; event++) {
+        bool done = true;
+        if (event->kind == LODE_EVENT_LEAVE || event->kind == LODE_EVENT_SCHED_IN) {
+            done = lode_elapsed_leave(elapsed, event->time);
+        } else if (event->kind == LODE_EVENT_ENTER || event->kind == LODE_EVENT_SCHED_OUT) {
+            uint32_t group = self->names ? group_of(self, event->function) : event->function->index;
+            done = group != LODE_FUNCTIONS_MAX && lode_elapsed_enter(elapsed, group, event->time);
+        }
+        if (!done)
+            return false;
+    }
+    return true;
 }
 
 /* ---- the loops ---- */

@@ -18,7 +18,8 @@ static const lode_field call_stat_fields[] = {TEXT("function"),
                                               I64("p50_ns", 0),
                                               I64("p95_ns", 0),
                                               I64("p99_ns", 0),
-                                              I64("errors", 0)};
+                                              I64("errors", 0),
+                                              I64("elapsed_ns", 0)};
 
 lode_calls_options lode_function_calls_options(const struct lode_tables *tables)
 {
@@ -67,6 +68,7 @@ static lode_status call_stat_row(struct lode_table_reader *reader, struct lode_t
     lode_batch_u64(batch, 8, row->p95);
     lode_batch_u64(batch, 9, row->p99);
     lode_batch_u64(batch, 10, row->errors);
+    lode_batch_u64(batch, 11, row->elapsed);
     return LODE_OK;
 }
 
@@ -82,7 +84,8 @@ static const lode_field calltree_fields[] = {ID,
                                              TEXT_OR_NULL("function"),
                                              I64("calls", 0),
                                              I64("inclusive_ns", 0),
-                                             I64("exclusive_ns", 0)};
+                                             I64("exclusive_ns", 0),
+                                             I64("elapsed_ns", 0)};
 
 static lode_status open_calltree(struct lode_table_reader *reader, lode_error *error)
 {
@@ -109,6 +112,7 @@ static lode_status calltree_row(struct lode_table_reader *reader, struct lode_ta
     lode_batch_u64(batch, 4, tree->calls[i]);
     lode_batch_u64(batch, 5, tree->total[i]);
     lode_batch_u64(batch, 6, tree->self[i]);
+    lode_batch_u64(batch, 7, tree->elapsed ? tree->elapsed[i] : tree->total[i]);
     return LODE_OK;
 }
 

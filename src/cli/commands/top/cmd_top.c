@@ -26,6 +26,7 @@ typedef struct top_options {
     X("inclusive", LODE_SORT_INCLUSIVE, LODE_CALLS_BY_TOTAL)                                                 \
     X("self", LODE_SORT_EXCLUSIVE, LODE_CALLS_BY_SELF)                                                       \
     X("total", LODE_SORT_INCLUSIVE, LODE_CALLS_BY_TOTAL)                                                     \
+    X("elapsed", NOT_OF_DATABASES, LODE_CALLS_BY_ELAPSED)                                                    \
     X("name", LODE_SORT_NAME, LODE_CALLS_BY_NAME)                                                            \
     X("calls", NOT_OF_DATABASES, LODE_CALLS_BY_CALLS)                                                        \
     X("mean", NOT_OF_DATABASES, LODE_CALLS_BY_MEAN)                                                          \

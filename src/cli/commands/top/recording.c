@@ -13,35 +13,25 @@
 #define OFF_CPU_SIZE (NUMBER_SIZE + 80)
 
 enum {
-    COLUMN_ERRORS = 4, /* text: only if there are some */
-    COLUMN_COUNT = 23,
+    COLUMN_ELAPSED = 3, /* only if calls run at the same time */
+    COLUMN_ERRORS = 5,  /* text: only if there are some */
+    COLUMN_COUNT = 24,
     NEIGHBOUR_COLUMN_COUNT = 8
 };
 
 static const out_column all_columns[COLUMN_COUNT] = {
-    {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},
-    {"self_percent", "%", OUT_PERCENT, OUT_ALWAYS},
-    {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},
-    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},
-    {"errors", "Errors", OUT_INTEGER, OUT_ALWAYS},
-    {"mean_ns", "Mean", OUT_REAL, OUT_IF_WIDE},
-    {"min_ns", "", OUT_TIME, OUT_DATA_ONLY},
-    {"p50_ns", "", OUT_TIME, OUT_DATA_ONLY},
-    {"p95_ns", "", OUT_TIME, OUT_DATA_ONLY},
-    {"p99_ns", "p99", OUT_TIME, OUT_IF_WIDE},
-    {"max_ns", "Max", OUT_TIME, OUT_IF_WIDE},
-    {"deviation_ns", "", OUT_REAL, OUT_DATA_ONLY},
-    {"location", "Location", OUT_STRING, OUT_TEXT_IF_WIDE},
-    {"tail", "Module", OUT_STRING, OUT_TEXT_IF_WIDE},
-    {"name", "Function", OUT_STRING, OUT_ALWAYS},
-    {"symbol", "", OUT_STRING, OUT_DATA_ONLY},
-    {"module", "", OUT_STRING, OUT_DATA_ONLY},
-    {"offset", "", OUT_ADDRESS, OUT_DATA_ONLY},
-    {"file", "", OUT_STRING, OUT_DATA_ONLY},
-    {"line", "", OUT_NUMBER, OUT_DATA_ONLY},
-    {"functions", "", OUT_INTEGER, OUT_DATA_ONLY},
-    {"kind", "", OUT_STRING, OUT_DATA_ONLY},
-    {"has_several_modules", "", OUT_BOOL, OUT_DATA_ONLY},
+    {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},        {"self_percent", "%", OUT_PERCENT, OUT_ALWAYS},
+    {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},      {"elapsed_ns", "Elapsed", OUT_TIME, OUT_NEVER},
+    {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},      {"errors", "Errors", OUT_INTEGER, OUT_ALWAYS},
+    {"mean_ns", "Mean", OUT_REAL, OUT_IF_WIDE},       {"min_ns", "", OUT_TIME, OUT_DATA_ONLY},
+    {"p50_ns", "", OUT_TIME, OUT_DATA_ONLY},          {"p95_ns", "", OUT_TIME, OUT_DATA_ONLY},
+    {"p99_ns", "p99", OUT_TIME, OUT_IF_WIDE},         {"max_ns", "Max", OUT_TIME, OUT_IF_WIDE},
+    {"deviation_ns", "", OUT_REAL, OUT_DATA_ONLY},    {"location", "Location", OUT_STRING, OUT_TEXT_IF_WIDE},
+    {"tail", "Module", OUT_STRING, OUT_TEXT_IF_WIDE}, {"name", "Function", OUT_STRING, OUT_ALWAYS},
+    {"symbol", "", OUT_STRING, OUT_DATA_ONLY},        {"module", "", OUT_STRING, OUT_DATA_ONLY},
+    {"offset", "", OUT_ADDRESS, OUT_DATA_ONLY},       {"file", "", OUT_STRING, OUT_DATA_ONLY},
+    {"line", "", OUT_NUMBER, OUT_DATA_ONLY},          {"functions", "", OUT_INTEGER, OUT_DATA_ONLY},
+    {"kind", "", OUT_STRING, OUT_DATA_ONLY},          {"has_several_modules", "", OUT_BOOL, OUT_DATA_ONLY},
 };
 
 static const char *tail_of(const lode_module *module)
@@ -74,8 +64,8 @@ static void write_row(out *o, const lode_call_row *row, double whole, const row_
 {
     const lode_function *function = row->function;
     out_row(o, STYLE_PLAIN);
-    OUT_CELLS(o, row->self, out_share((double)row->self, whole), row->total, row->calls, row->errors,
-              row->mean, row->min, row->p50, row->p95, row->p99, row->max, row->deviation,
+    OUT_CELLS(o, row->self, out_share((double)row->self, whole), row->total, row->elapsed, row->calls,
+              row->errors, row->mean, row->min, row->p50, row->p95, row->p99, row->max, row->deviation,
               label_place(l, row->file, row->line), label_modules(row->module, row->several_modules),
               label_name(l, function, style->names));
     if (row->functions == 1) {
@@ -192,6 +182,8 @@ static void print_calls(out *o, rec_session *s, const rec_rows *rows, const top_
     out_column columns[COLUMN_COUNT];
     memcpy(columns, all_columns, sizeof columns);
     columns[COLUMN_ERRORS].visibility = sum.errors ? OUT_ALWAYS : OUT_DATA_ONLY;
+    if (sum.beside)
+        columns[COLUMN_ELAPSED].visibility = OUT_ALWAYS;
     show_sorted(columns, settings->sort);
     size_t count = rows->count, several = 0;
     size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;

@@ -11,6 +11,7 @@
 #include "stores/session.h"
 #include "text/label.h"
 
+#include <lode/unstable/search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,17 +37,19 @@ static int is_by_callers(const tree_options *options)
 enum {
     COLUMN_SHARE = 0,
     COLUMN_COST = 1,
-    COLUMN_EXCLUSIVE = 2,
-    COLUMN_EXCLUSIVE_COST = 3,
-    COLUMN_CALLS = 4,
-    COLUMN_SITE = 5,
-    COLUMN_TREE = 7,
-    COLUMN_COUNT = 23
+    COLUMN_ELAPSED = 2,
+    COLUMN_EXCLUSIVE = 3,
+    COLUMN_EXCLUSIVE_COST = 4,
+    COLUMN_CALLS = 5,
+    COLUMN_SITE = 6,
+    COLUMN_TREE = 8,
+    COLUMN_COUNT = 24
 };
 
 static const out_column all_columns[COLUMN_COUNT] = {
     {"inclusive_percent", "Incl %", OUT_PERCENT, OUT_ALWAYS},
     {"inclusive", "Inclusive", OUT_REAL, OUT_ALWAYS},
+    {"elapsed_ns", "Elapsed", OUT_TIME, OUT_NEVER},
     {"exclusive_percent", "Excl %", OUT_PERCENT, OUT_ALWAYS},
     {"exclusive", "", OUT_REAL, OUT_DATA_ONLY},
     {"calls", "Calls", OUT_INTEGER, OUT_NEVER},
@@ -112,14 +115,21 @@ static const char *name_of(tree_writer *w, const lode_context *context)
     return label_context_as(&w->name, context, w->names);
 }
 
+/* That of several contexts is not the sum of theirs. */
+static out_value elapsed_of(const tree_metrics *metrics, const lode_view_row *row)
+{
+    int is_known = metrics->elapsed && row->contexts == 1;
+    return out_u64_if(is_known, is_known ? metrics->elapsed[lode_context_id(row->context)] : 0);
+}
+
 static void write_row(tree_writer *w, const lode_view *view, size_t index)
 {
     const lode_view_row *row = lode_view_at(view, index);
     out *o = w->out;
     const char *name = name_of(w, row->context);
     out_row(o, row->hot ? STYLE_HOT : STYLE_PLAIN);
-    OUT_CELLS(o, out_share(row->inclusive, w->total), row->inclusive, out_share(row->exclusive, w->total),
-              row->exclusive);
+    OUT_CELLS(o, out_share(row->inclusive, w->total), row->inclusive, elapsed_of(w->metrics, row),
+              out_share(row->exclusive, w->total), row->exclusive);
     tree_metrics_cells(o, w->metrics, index);
     out_unit(o, w->unit);
     OUT_CELLS(o, row->calls, row->call_line ? label_place(&w->place, row->call_file, row->call_line) : NULL,
@@ -160,8 +170,8 @@ static void set_calls(out_column columns[COLUMN_COUNT], int is_top_down)
 }
 
 /* Call sites go before names do; a row by callers, or below the row of a line, has none. */
-static void set_own_columns(out_column columns[COLUMN_COUNT], const tree_options *options, int has_sites,
-                            int has_calls)
+static void set_own_columns(out_column columns[COLUMN_COUNT], const tree_options *options,
+                            const tree_metrics *metrics, int has_sites, int has_calls)
 {
     for (int i = 0; i < COLUMN_COUNT; i++)
         columns[i] = all_columns[i];
@@ -169,6 +179,8 @@ static void set_own_columns(out_column columns[COLUMN_COUNT], const tree_options
         columns[COLUMN_SITE].visibility = OUT_NEVER;
     if (has_calls)
         set_calls(columns, !is_by_callers(options));
+    if (metrics->elapsed)
+        columns[COLUMN_ELAPSED].visibility = OUT_ALWAYS;
     if (is_by_callers(options)) {
         columns[COLUMN_SHARE].title = "%";
         columns[COLUMN_COST].title = has_calls ? "Time" : "Cost";
@@ -182,7 +194,7 @@ static void set_columns(metric_columns *columns, const tree_options *options, co
                         int has_sites, int has_calls)
 {
     out_column own[COLUMN_COUNT];
-    set_own_columns(own, options, has_sites, has_calls);
+    set_own_columns(own, options, metrics, has_sites, has_calls);
     for (int i = 0; i < COLUMN_COUNT; i++) {
         if (i == COLUMN_CALLS)
             tree_metrics_columns(columns, metrics);
@@ -201,7 +213,7 @@ static metric_unit unit_of(const lode_cost *cost)
 static unsigned width_of_more(const tree_metrics *metrics, int has_sites, int has_calls)
 {
     return (has_sites ? SITE_WIDTH : 0U) + (has_calls ? CALLS_WIDTH : 0U) +
-           METRIC_WIDTH * (unsigned)tree_metrics_count(metrics);
+           METRIC_WIDTH * ((unsigned)tree_metrics_count(metrics) + (metrics->elapsed != NULL));
 }
 
 /* Costs of calls have no metric. */
@@ -428,7 +440,9 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
                            const tree_options *options)
 {
     const lode_cost *cost = lode_calltree_cost(tree);
-    char total[NUMBER_SIZE], tracks[2 * NUMBER_SIZE];
+    const uint64_t *elapsed = lode_calltree_elapsed(tree);
+    tree_metrics metrics = {.elapsed = is_by_callers(options) ? NULL : elapsed};
+    char total[NUMBER_SIZE], tracks[2 * NUMBER_SIZE], work[NUMBER_SIZE + 40] = "";
     format_amount(total, lode_cost_total(cost), UNIT_NANOSECONDS);
     /* The root, which stands for nothing that was called, is one of them. */
     uint32_t count = lode_calltree_context_count(tree) - 1;
@@ -436,8 +450,14 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
     out_begin(o, SCHEMA_TREE_RECORDING, s->path);
     rec_write_slice(o, s);
     OUT_FIELDS(o, "total_ns", lode_cost_total(cost), "context_count", count);
-    out_say(o, "%s in %s, %s\n", total, tracks, COUNTED(count, "call path", "call paths"));
-    print_view(o, view, cost, &(tree_metrics){0}, options);
+    if (elapsed) {
+        char time[NUMBER_SIZE];
+        format_duration(time, elapsed[0]);
+        snprintf(work, sizeof work, " of work in %s of elapsed time", time);
+        OUT_FIELDS(o, "elapsed_ns", elapsed[0]);
+    }
+    out_say(o, "%s%s in %s, %s\n", total, work, tracks, COUNTED(count, "call path", "call paths"));
+    print_view(o, view, cost, &metrics, options);
     damage_write(o);
     out_end(o);
 }

@@ -10,6 +10,8 @@ typedef struct tree_metrics {
     const metric_list *list;       /* NULL: one metric only */
     double *inclusive, *exclusive; /* by row: of all inputs */
     double *totals;                /* of all inputs */
+    /* Elapsed time by context; NULL: not of this view, or no calls run at the same time. */
+    const uint64_t *elapsed;
 } tree_metrics;
 
 /* Chooses the metric that decides which rows there are. EXIT_TROUBLE after a message. */
