@@ -85,7 +85,7 @@ export async function checkTime(page) {
 export async function checkProfiles(page) {
   const answer = await answerOf(await copied(page));
   const bins = await page.$$eval('svg.chart [data-max]', (parts) => parts.map((part) => [part.dataset.min, part.dataset.mean, part.dataset.max, part.dataset.profile]));
-  assert.deepEqual(bins, answer.bins.map((bin) => [bin.min, bin.mean, bin.max, bin.profile].map(String)));
+  assert.deepEqual(bins, answer.bins.map((bin) => [bin.min, bin.mean, bin.max, bin.profile ?? bin.track].map(String)));
   const bars = await page.$$eval('svg.chart [data-count]', (parts) => parts.map((part) => part.dataset.count));
   assert.deepEqual(bars, (answer.value_histogram ?? []).map((bar) => String(bar.count)));
   const cells = await page.$$eval('svg.heat [data-mean]', (parts) => parts.map((part) => part.dataset.mean));
@@ -95,7 +95,8 @@ export async function checkProfiles(page) {
   const rows = await rowsOf(page, ['value', 'percent_of_mean', 'name']);
   assert.ok(rows.length > 0 || answer.rows.length === 0);
   const text = (value) => (value === null ? undefined : String(value));
-  assert.deepEqual(rows, answer.rows.slice(0, rows.length).map((row) => [text(row.value), text(row.percent_of_mean), row.name]));
+  assert.deepEqual(rows, answer.rows.slice(0, rows.length).map((row) => [text(row.value ?? row.total_ns), text(row.percent_of_mean), row.name]));
+  if (answer.recording !== undefined) assert.deepEqual(await rowsOf(page, ['running_ns', 'calls', 'errors', 'tid']), answer.rows.slice(0, rows.length).map((row) => [row.running_ns, row.calls, row.errors, row.tid].map(String)));
   return 3 * bins.length + bars.length + cells.length + outliers.length + 2 * rows.length;
 }
 
