@@ -34,7 +34,7 @@ export function expected(answer, whole) {
     const [keys, fills] = [Buffer.from(line.keys, 'hex'), Buffer.from(line.fills, 'hex')];
     keys.forEach((key, x) => {
       if (key === 0) return colours.push(0xffffff);
-      if (key === 1 || (key !== 255 && running(answer)[key - 2].kind === 'idle')) return colours.push((x + y) % 6 === 0 ? 0xc8c8c8 : 0xf0f0f0);
+      if (key === 1 || (key !== 255 && running(answer)[key - 2].kind === 'idle')) return colours.push(0); // transparent: the ground is hatched
       const row = running(answer)[key - 2];
       const hue = key === 255 ? OTHERS : (HUES[order.indexOf(identity(row))] ?? muted(row.name));
       const part = Math.floor((fills[x] * 7) / 255) + 3;
