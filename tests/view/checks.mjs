@@ -34,7 +34,7 @@ export function expected(answer, whole) {
     const [keys, fills] = [Buffer.from(line.keys, 'hex'), Buffer.from(line.fills, 'hex')];
     keys.forEach((key, x) => {
       if (key === 0) return colours.push(0xffffff);
-      if (key === 1 || (key !== 255 && running(answer)[key - 2].kind === 'idle')) return colours.push((x + y) % 6 === 0 ? 0xc8c8c8 : 0xf0f0f0);
+      if (key === 1 || (key !== 255 && running(answer)[key - 2].kind === 'idle')) return colours.push(0); // transparent: the ground is hatched
       const row = running(answer)[key - 2];
       const hue = key === 255 ? OTHERS : (HUES[order.indexOf(identity(row))] ?? muted(row.name));
       const part = Math.floor((fills[x] * 7) / 255) + 3;
@@ -85,7 +85,7 @@ export async function checkTime(page) {
 export async function checkProfiles(page) {
   const answer = await answerOf(await copied(page));
   const bins = await page.$$eval('svg.chart [data-max]', (parts) => parts.map((part) => [part.dataset.min, part.dataset.mean, part.dataset.max, part.dataset.profile]));
-  assert.deepEqual(bins, answer.bins.map((bin) => [bin.min, bin.mean, bin.max, bin.profile].map(String)));
+  assert.deepEqual(bins, answer.bins.map((bin) => [bin.min, bin.mean, bin.max, bin.profile ?? bin.track].map(String)));
   const bars = await page.$$eval('svg.chart [data-count]', (parts) => parts.map((part) => part.dataset.count));
   assert.deepEqual(bars, (answer.value_histogram ?? []).map((bar) => String(bar.count)));
   const cells = await page.$$eval('svg.heat [data-mean]', (parts) => parts.map((part) => part.dataset.mean));
@@ -95,7 +95,8 @@ export async function checkProfiles(page) {
   const rows = await rowsOf(page, ['value', 'percent_of_mean', 'name']);
   assert.ok(rows.length > 0 || answer.rows.length === 0);
   const text = (value) => (value === null ? undefined : String(value));
-  assert.deepEqual(rows, answer.rows.slice(0, rows.length).map((row) => [text(row.value), text(row.percent_of_mean), row.name]));
+  assert.deepEqual(rows, answer.rows.slice(0, rows.length).map((row) => [text(row.value ?? row.total_ns), text(row.percent_of_mean), row.name]));
+  if (answer.recording !== undefined) assert.deepEqual(await rowsOf(page, ['running_ns', 'calls', 'errors', 'tid']), answer.rows.slice(0, rows.length).map((row) => [row.running_ns, row.calls, row.errors, row.tid].map(String)));
   return 3 * bins.length + bars.length + cells.length + outliers.length + 2 * rows.length;
 }
 

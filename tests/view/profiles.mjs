@@ -13,10 +13,10 @@ const databases = [demo.solver, ...corpusStores().filter((store) => wanted.inclu
 const spans = join(process.env.LODE_DATA ?? '', 'otlp/small');
 const recordings = [demo.shop, spans, ...corpusStores().filter((store) => basename(store) === 'master')];
 
-const server = await serve(...databases, ...recordings);
+const server = await serve(...databases, ...recordings, demo.thumbs);
 const { browser, page, messages } = await open(server, { viewport: { width: 1600, height: 1000 } });
 
-for (const [number, store] of databases.entries()) {
+for (const [number, store] of [...databases.entries(), [databases.length + recordings.length, demo.thumbs]]) {
   await test(`${basename(store)}: values, histogram, matrix and outliers of profiles are those of the command`, async () => {
     messages.length = 0;
     for (const order of ['', '&o=value', '&o=index']) {
@@ -26,6 +26,18 @@ for (const [number, store] of databases.entries()) {
     assert.deepEqual(messages, []);
   });
 }
+
+await test('a click on a task selects it everywhere', async () => {
+  const query = `?s=${databases.length + recordings.length}&v=profiles&1`;
+  await show(page, server, query);
+  await page.locator('svg.chart [data-max]').nth(1).click();
+  await settle(page);
+  assert.equal(new URL(page.url()).searchParams.get('p'), '4712');
+  assert.equal(await page.$eval('main .grid [aria-selected=true] [data-column=name]', (cell) => cell.dataset.value), 'worker 1');
+  await page.keyboard.press('2');
+  await settle(page);
+  assert.match(await copied(page), /--task 4712/);
+});
 
 await test('a click on a profile selects it everywhere, and the chip selects all again', async () => {
   await show(page, server, '?s=0&v=profiles&1');

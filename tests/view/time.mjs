@@ -10,7 +10,8 @@ const demo = examples();
 const real = join(CORPUS, 'hpctoolkit/final/viewer-issue-233');
 const stores = [demo.solver, demo.thumbs, ...(CORPUS !== '' && existsSync(real) ? [real] : [])];
 if (stores.length < 3) skipped('a real database', 'there is no corpus');
-const server = await serve(...stores);
+const served = [stores[0], stores[1], ...(stores.length > 2 ? [stores[2]] : [stores[1]]), demo.shop];
+const server = { ...(await serve(...served)), paths: served };
 const { browser, page, messages } = await open(server);
 
 async function check(query) {
@@ -132,7 +133,7 @@ await test('the wheel zooms at the pointer and pans with Shift, a drag pans, a d
   assert.deepEqual(await moved(async () => page.mouse.dblclick(...(await point('.plot', 0.5)))), all);
 });
 
-await test('the small picture is clicked and dragged; an interval is chosen with Shift, and back undoes it', async () => {
+await test('the small picture is clicked and dragged; an area is selected with Shift, and back undoes it', async () => {
   await show(page, server, '?v=time&1');
   const all = await shown();
   const drag = async (selector, from, to) => {
@@ -151,15 +152,22 @@ await test('the small picture is clicked and dragged; an interval is chosen with
   near(middle(dragged), timeAt(all, 0.5), width(all) / 200, 'a drag by the frame');
   near(width(dragged), width(drawn), 2, 'the same width');
   await page.keyboard.down('Shift');
-  const chosen = await moved(() => drag('.plot', 0.25, 0.75));
+  await drag('.plot', 0.25, 0.75);
   await page.keyboard.up('Shift');
+  await page.waitForFunction(() => /[?&]a=/.test(location.search));
+  await settle(page);
+  assert.deepEqual(await shown(), dragged, 'the window stays');
+  assert.match(await copied(page), /--from \d+ns --to \d+ns/);
+  const chosen = await moved(() => page.keyboard.press('z'));
   near(chosen[0], timeAt(dragged, 0.25), width(dragged) / 200, 'begin');
   near(chosen[1], timeAt(dragged, 0.75), width(dragged) / 200, 'end');
-  assert.match(await copied(page), /--from \d+ns --to \d+ns/);
   assert.deepEqual(await moved(() => page.goBack()), dragged);
+  await page.keyboard.press('Escape');
+  await settle(page);
+  assert.doesNotMatch(page.url(), /[?&]a=/);
   await page.keyboard.press('?');
   const help = await page.textContent('dialog[open]');
-  for (const text of ['W or +', 'S or -', 'wheel', 'Shift+wheel, drag', 'Shift+drag', '0 or double click', 'drag in the small picture']) assert.ok(help.includes(text), text);
+  for (const text of ['W or +', 'S or -', 'wheel', 'Shift+wheel, drag', 'Shift+drag', 'select an area', '0 or double click', 'drag in the small picture']) assert.ok(help.includes(text), text);
   await page.keyboard.press('Escape');
 });
 
@@ -167,7 +175,7 @@ for (const [number, query] of [[0, '?v=time&1'], [0, '?v=time&t=2s..2500ms&x=7@2
   await test(`store ${number}: calls by depth are boxes of their command (${query})`, async () => {
     await show(page, server, query);
     await page.evaluate(() => navigator.clipboard.writeText(''));
-    await page.locator('.calls .link').click();
+    await page.locator('.calls .link', { hasText: 'command' }).click();
     await page.waitForFunction(async () => (await navigator.clipboard.readText()) !== '');
     const command = await page.evaluate(() => navigator.clipboard.readText());
     assert.match(command, /^lode trace \S+ --boxes/);
@@ -232,6 +240,107 @@ await test('an interval of a recording has the calls of its functions: number, m
   const found = await rowsOf(page, ['name', 'calls', 'mean', 'p95', 'max']);
   assert.ok(found.filter((row) => row[1] !== undefined).length > 5);
   for (const [name, ...values] of found) if (wanted.has(name)) assert.deepEqual(values, wanted.get(name), name);
+});
+
+/** Exact values and texts of a table by its label. */
+const tableOf = (label) => page.$$eval(`[role=grid][aria-label="${label}"] .row`, (rows) => rows.sort((a, b) => Number(a.getAttribute('aria-rowindex')) - Number(b.getAttribute('aria-rowindex')))
+  .map((row) => Object.fromEntries([...row.querySelectorAll('[data-column]')].map((cell) => [cell.dataset.column, cell.dataset.value]))));
+
+await test('a selected area of a recording has the calls of its functions: number, sums, percentiles', async () => {
+  await show(page, server, '?s=1&v=time&a=20000000..60000000&1');
+  const command = await copied(page);
+  assert.match(command, /^lode top \S+ --from 20000000ns --to 60000000ns/);
+  const wanted = (await answerOf(command)).rows.map((row) => [row.name, row.calls, row.self_ns, row.total_ns, row.mean_ns, row.p50_ns, row.p95_ns, row.p99_ns, row.max_ns].map(String));
+  const found = await tableOf('Functions in the selected area');
+  assert.ok(found.length > 8);
+  assert.deepEqual(found.map((row) => [row.name, row.calls, row.exclusive, row.inclusive, row.mean, row.p50, row.p95, row.p99, row.max]), wanted.slice(0, found.length));
+});
+
+for (const [number, area] of [[0, '2000000000..3000000000'], [1, '50000000..100000000'], [3, '4000000000..6000000000']]) {
+  await test(`store ${number}: what changed since the area before is what lode compare says`, async () => {
+    await show(page, server, `?s=${number}&v=time&a=${area}&1`);
+    if (number === 0) {
+      const answer = await answerOf(await copied(page));
+      assert.deepEqual((await tableOf('Functions in the selected area')).map((row) => [row.name, row.nanoseconds, row.samples]), answer.rows.map((row) => [row.name, row.nanoseconds, row.samples].map(String)));
+    }
+    await page.getByRole('button', { name: 'compare with the area before' }).click();
+    await settle(page);
+    const [from, to] = area.split('..').map(Number);
+    const wanted = await answerOf(`lode compare '${server.paths[number]}' '${server.paths[number]}' --from-base ${2 * from - to}ns --to-base ${from}ns --from-new ${from}ns --to-new ${to}ns --limit 200`);
+    const found = await tableOf('Changes from the area before');
+    assert.ok(found.length > 2);
+    assert.deepEqual(found.map((row) => [row.name, row.base, row.new, row.difference]), wanted.rows.slice(0, found.length).map((row) => [row.name, row.base, row.new, row.difference].map(String)));
+    assert.match(await copied(page), /^lode compare \S+ \S+ --from-base/);
+  });
+}
+
+await test('an area that has too little time before it is not compared', async () => {
+  await show(page, server, '?s=1&v=time&w=before&a=20000000..60000000&1');
+  assert.ok(await page.getByRole('button', { name: 'compare with the area before' }).isDisabled());
+  assert.match(await copied(page), /^lode top/);
+});
+
+await test('calls of several lines are pinned to the top, nested, each with all levels or one', async () => {
+  const levels = () => page.$$eval('.track canvas', (all) => all.map((canvas) => /: ([\d,]+) boxes in (\d+) levels/.exec(canvas.getAttribute('aria-label')).slice(1).map((text) => Number(text.replaceAll(',', '')))));
+  await show(page, server, '?s=1&v=time&1');
+  await page.keyboard.press('P');
+  await page.waitForFunction(() => document.querySelectorAll('.track canvas').length === 4);
+  await settle(page);
+  const wanted = [];
+  for (const tid of [4711, 4712, 4713, 4714]) {
+    const { rows } = await answerOf(`lode trace '${demo.thumbs}' --boxes --task ${tid} --rows 1 --columns 1000 --depth 32`);
+    wanted.push([rows.length, Math.max(...rows.map((row) => row.depth))]);
+  }
+  assert.deepEqual(await levels(), wanted);
+  await page.locator('.trackname [aria-expanded]').nth(1).click();
+  await settle(page);
+  assert.deepEqual((await levels())[1], [1, 1]);
+  assert.match(page.url(), /[?&]y=4711%2C4712-%2C4713%2C4714/);
+  const before = await shown();
+  await page.mouse.move(...(await point('.track:nth-child(2) canvas', 0.5)));
+  assert.ok(width(await moved(() => page.mouse.wheel(0, -200))) < width(before), 'the wheel zooms there, too');
+  await page.getByRole('button', { name: 'Unpin worker 2' }).click();
+  await settle(page);
+  assert.equal((await levels()).length, 3);
+  await page.locator('.names button', { hasText: 'worker 2' }).click();
+  await settle(page);
+  assert.match(page.url(), /[?&]y=4711%2C4712-%2C4714%2C4713/);
+  await page.keyboard.press('P');
+  await settle(page);
+  assert.equal((await levels()).length, 0);
+});
+
+await test('requests have a timeline: rows, calls and call paths are those of lode trace', async () => {
+  await show(page, server, '?s=3&v=time&1');
+  assert.ok((await checkTime(page)).count > 0);
+  assert.equal(await page.$eval('.names button', (name) => name.textContent), 'request 1');
+  await show(page, server, '?s=3&v=time&y=38&x=37@6000000000ns&1');
+  const answer = await answerOf(`lode trace '${demo.shop}' --at 6000000000ns --id 38`);
+  assert.deepEqual(await page.$$eval('.stack li', (items) => items.map((item) => item.textContent)), answer.rows.map((row) => row.name));
+  await page.locator('.stack h2 .link').click();
+  await settle(page);
+  assert.equal(new URL(page.url()).searchParams.get('i'), '38');
+});
+
+await test('the page says what a search hides: others are pale', async () => {
+  await show(page, server, '?v=time&1');
+  const before = await pixels(page);
+  await show(page, server, '?v=time&q=spmv&1');
+  const { rows } = await answerOf(`lode top '${demo.solver}' --include '/(?i)spmv/' --limit 1000`);
+  const names = rows.map((row) => row.name);
+  const answer = await answerOf(await copied(page));
+  const found = running(answer).filter((row) => names.includes(row.name));
+  assert.equal(await page.textContent('.hides'), `The search and the filters leave ${found.length} function here; ${running(answer).length - found.length} others are pale.`);
+  const now = await pixels(page);
+  const keys = answer.timeline.flatMap((line) => [...Buffer.from(line.keys, 'hex')]);
+  let pale = 0;
+  keys.forEach((key, i) => {
+    if (key < 2 || key === 255) return;
+    const stays = names.includes(running(answer)[key - 2].name);
+    if (stays || running(answer)[key - 2].kind === 'idle') assert.equal(now[i], before[i]);
+    else pale += now[i] !== before[i];
+  });
+  assert.ok(pale > 100);
 });
 
 await test('nothing is in the console', async () => assert.deepEqual(messages, []));

@@ -161,8 +161,8 @@ function globalKeys(views: readonly View[], view: View, info: Info, all: Session
     { key: 'l', label: 'l', title: 'copy a link to this place', run: () => void copy(location.href, 'the link') },
     { key: 'Backspace', label: 'Backspace', title: 'back', run: () => history.back() },
     {
-      key: 'Escape', label: 'Esc', title: 'clear the search, then the selection',
-      run: () => (state.value.search !== '' ? go({ search: '' }) : go({ context: '', name: '' })),
+      key: 'Escape', label: 'Esc', title: 'clear the search, then the selected area, then the selection',
+      run: () => go(state.value.search !== '' ? { search: '' } : state.value.area !== '' ? { area: '', way: '' } : { context: '', name: '' }),
     },
   ];
 }

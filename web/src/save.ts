@@ -67,9 +67,14 @@ export function drawn(part: HTMLElement): HTMLCanvasElement | null {
   drawing.imageSmoothingEnabled = false;
   for (const canvas of part.querySelectorAll('canvas')) {
     const at = canvas.getBoundingClientRect();
+    // What is idle is transparent there.
+    if (canvas.dataset['idle']) {
+      drawing.fillStyle = canvas.dataset['idle'];
+      drawing.fillRect(at.left - frame.left, at.top - frame.top, at.width, at.height);
+    }
     if (canvas.width > 0 && canvas.height > 0) drawing.drawImage(canvas, at.left - frame.left, at.top - frame.top, at.width, at.height);
   }
-  for (const label of part.querySelectorAll<HTMLElement>('.names span, .axis span')) {
+  for (const label of part.querySelectorAll<HTMLElement>('.names span, .axis span, .trackname .what')) {
     const at = label.getBoundingClientRect();
     const style = getComputedStyle(label);
     drawing.fillStyle = style.color;

@@ -22,6 +22,10 @@ export interface State {
   to: string;
   /** d: call depth of the timeline. */
   depth: string;
+  /** a: the area that is selected in the timeline, FROM..TO in nanoseconds after the beginning. */
+  area: string;
+  /** y: lines that are pinned to the top of the timeline, by number; 3- shows the outermost calls only. */
+  lines: string;
   /** r: root, a context. */
   root: string;
   /** c: the selected context. */
@@ -51,7 +55,7 @@ export interface State {
 }
 
 export const START: State = {
-  store: 0, other: null, view: isReport ? 'report' : 'overview', metrics: [], profiles: '', from: '', to: '', depth: '', root: '', context: '', name: '',
+  store: 0, other: null, view: isReport ? 'report' : 'overview', metrics: [], profiles: '', from: '', to: '', depth: '', area: '', lines: '', root: '', context: '', name: '',
   cross: '', order: '', search: '', filters: [], colours: '', group: '', way: '', request: '', limit: '', share: '',
 };
 
@@ -59,7 +63,7 @@ type TextField = { [K in keyof State]: State[K] extends string ? K : never }[key
 
 /** Fields that are plain text, by their letter. */
 const TEXTS: Readonly<Record<string, TextField>> = {
-  v: 'view', p: 'profiles', d: 'depth', r: 'root', c: 'context', n: 'name', x: 'cross', o: 'order', q: 'search', k: 'colours',
+  v: 'view', p: 'profiles', d: 'depth', a: 'area', y: 'lines', r: 'root', c: 'context', n: 'name', x: 'cross', o: 'order', q: 'search', k: 'colours',
   g: 'group', w: 'way', i: 'request', z: 'limit', h: 'share',
 };
 const LONGEST = 4096;

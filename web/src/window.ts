@@ -56,6 +56,14 @@ export function addressed(window: Window, whole: Window): Pick<State, 'from' | '
   return { from: `${String(window.from)}ns`, to: `${String(window.to)}ns` };
 }
 
+/** The selected area as text of the address, and back; null: none. */
+export const areaText = (area: Window): string => `${String(Math.round(area.from))}..${String(Math.max(Math.round(area.to), Math.round(area.from) + 1))}`;
+export function areaOf(state: Pick<State, 'area'>): Window | null {
+  const match = /^(\d{1,19})\.\.(\d{1,19})$/.exec(state.area);
+  const area = match ? { from: Number(match[1]), to: Number(match[2]) } : null;
+  return area !== null && area.to > area.from ? area : null;
+}
+
 const LINE = 16;
 const PAGE = 400;
 const LARGEST = 240;

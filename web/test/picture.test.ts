@@ -15,9 +15,9 @@ test('a full cell has its hue, and an emptier one is paler', () => {
   assert.ok(full < half && half < little && little < 0xff0000);
 });
 
-test('cells are painted by key: ground, hatched idle time, hues', () => {
+test('cells are painted by key: ground, nothing where the ground is hatched for idle time, hues', () => {
   const cells = { columns: 3, rows: 1, keys: Uint8Array.of(0, 1, 2), fills: Uint8Array.of(0, 255, 255) };
-  assert.deepEqual([...paint(cells, [0, 0, 0x123456], LIGHT)], [255, 255, 255, 255, 0xf0, 0xf0, 0xf0, 255, 0x12, 0x34, 0x56, 255]);
+  assert.deepEqual([...paint(cells, [0, 0, 0x123456], LIGHT)], [255, 255, 255, 255, 0, 0, 0, 0, 0x12, 0x34, 0x56, 255]);
 });
 
 test('ticks are round and few', () => {

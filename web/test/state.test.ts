@@ -6,7 +6,7 @@ import { format, parse, START, type State } from '../src/state';
 import { includePattern } from '../src/view';
 
 const FULL: State = {
-  store: 1, other: 2, view: 'tree', metrics: ['CPUTIME (sec)', 'a&b=c'], profiles: 'rank=0-3,thread=0', from: '1.25s', to: '1.75s', depth: '6',
+  store: 1, other: 2, view: 'tree', metrics: ['CPUTIME (sec)', 'a&b=c'], profiles: 'rank=0-3,thread=0', from: '1.25s', to: '1.75s', depth: '6', area: '10..20', lines: '3,5-',
   root: '4', context: '31', name: 'operator+', cross: 'rank3.0@1.4s', order: 'inclusive', search: 'MPI_*', filters: ['hide:libgomp*', 'only:x'],
   colours: 'kind', group: 'line', way: 'callers:a::b', request: '17', limit: '800', share: '0.1',
 };

@@ -238,20 +238,20 @@ static int run_profiles(const invocation *call)
     const profiles_options *options = call->options;
     groups_question question = {options->function, options->by, call->shared->sort, &options->plot};
     if (call->kind == LODE_STORE_RECORDING)
-        return profiles_recording(call);
+        return profiles_recording(call, &options->plot);
     return options->function || options->by ? groups_database(call, &question) : profiles_database(call);
 }
 
 static const option_spec profiles_own[] = {
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
+    {"bins", 0, OPTION_COUNT, "N", NULL, offsetof(profiles_options, plot.bins)},
     {0},
 };
 
 static const option_spec profiles_of_databases[] = {
     {"function", 0, OPTION_TEXT, "NAME", NULL, offsetof(profiles_options, function)},
     {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", NULL, offsetof(profiles_options, by)},
-    {"bins", 0, OPTION_COUNT, "N", NULL, offsetof(profiles_options, plot.bins)},
     {"matrix", 0, OPTION_TEXT, "KEY,KEY", NULL, offsetof(profiles_options, plot.matrix)},
     {0},
 };

@@ -2,6 +2,7 @@
 #include "commands/shared/recording.h"
 
 #include "alloc.h"
+#include "commands/shared/plots.h"
 #include "commands/shared/spread.h"
 #include "output/report.h"
 #include "stores/damage.h"
@@ -117,7 +118,17 @@ static void set_columns(out_column columns[COLUMN_COUNT], const rec_session *s, 
         columns[COLUMN_ID].visibility = OUT_DATA_ONLY;
 }
 
-static void print_tasks(out *o, rec_session *s, const lode_calls *calls)
+static void print_plots(out *o, const rec_session *s, const plot_options *options, const task_row *rows,
+                        uint32_t count)
+{
+    lode_profile_value *values = alloc_array(count, sizeof *values);
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = (lode_profile_value){rows[i].row->track, (double)rows[i].row->total, 0};
+    plots_print_tracks(o, s->recording, options, values, count);
+    free(values);
+}
+
+static void print_tasks(out *o, rec_session *s, const plot_options *plot, const lode_calls *calls)
 {
     uint32_t count;
     uint64_t limit = s->shared->limit;
@@ -142,12 +153,13 @@ static void print_tasks(out *o, rec_session *s, const lode_calls *calls)
         out_say(o, "No %s.", words);
     out_gap(o);
     spread_print(o, "distribution", &d, UNIT_NANOSECONDS);
+    print_plots(o, s, plot, rows, count);
     damage_write(o);
     out_end(o);
     free(rows);
 }
 
-int profiles_recording(const invocation *call)
+int profiles_recording(const invocation *call, const plot_options *plot)
 {
     rec_session s;
     rec_rows rows = {0};
@@ -160,7 +172,7 @@ int profiles_recording(const invocation *call)
         status = rec_compute_calls(&s, &options, &rows);
     }
     if (status == EXIT_DONE)
-        print_tasks(call->out, &s, rows.calls);
+        print_tasks(call->out, &s, plot, rows.calls);
     rec_free_rows(&rows);
     rec_close(&s);
     return status;

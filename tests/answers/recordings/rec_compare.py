@@ -4,6 +4,7 @@
 import math
 
 import boxes as charts
+import db_reference as plots
 import kinds
 import rec_reference as reference
 
@@ -288,7 +289,23 @@ def _distribution(values):
             "imbalance": ordered[-1] / mean - 1 if mean else 0}
 
 
-def profiles(answer, tracks):
+def _plots(answer, values, bins):
+    """What --bins adds, of the totals by track, largest first."""
+    order = sorted(values, key=lambda track: (-values[track], track))
+    wanted = plots.in_bins([(track, values[track]) for track in order], bins)
+    found = [(row["first"], row["count"], row["min"], row["max"], row["track"]) for row in answer["bins"]]
+    if found != [(row["first"], row["count"], row["min"], row["max"], row["profile"]) for row in wanted]:
+        yield f"profiles: bins are {found}"
+    yield from (f"profiles: mean of a bin is {row['mean']}" for row, right in zip(answer["bins"], wanted) if not is_close(row["mean"], right["mean"]))
+    spread, far = _distribution(values.values()), plots.outliers(values)
+    if spread["max"] > spread["min"] and [row["count"] for row in answer["value_histogram"]] != plots.histogram(values.values(), min(bins, 60)):
+        yield f"profiles: histogram is {answer['value_histogram']}"
+    farthest = sorted(far, key=lambda track: (-abs(far[track] - spread["median"]), track))[:5]
+    if answer["outlier_count"] != len(far) or [row["track"] for row in answer["outliers"]] != farthest:
+        yield f"profiles: outliers are {answer['outliers']}, not {farthest} of {len(far)}"
+
+
+def profiles(answer, tracks, bins=0):
     rows = sorted(answer["rows"], key=lambda row: row["track"])
     wanted = [reference.profile(track) for track in tracks]
     if len(rows) != len(wanted) or answer["row_count"] != len(wanted):
@@ -301,6 +318,7 @@ def profiles(answer, tracks):
                   if not is_close(answer["distribution"][key], value)]
         wrong += [f"profiles: track {i}: percent of mean is {row['percent_of_mean']}" for i, row in enumerate(rows)
                   if spread["mean"] and not is_close(row["percent_of_mean"], 100 * row["total_ns"] / spread["mean"])]
+        wrong += list(_plots(answer, {row["track"]: row["total_ns"] for row in answer["rows"]}, bins)) if bins else []
     return len(rows), wrong
 
 

@@ -180,7 +180,7 @@ def filtered_trees(program):
 
 def tasks(program):
     for recording in recordings(program):
-        report(program, recording, "profiles", [compare.profiles(ask(program, "profiles", recording), recording.tracks)])
+        report(program, recording, "profiles", [compare.profiles(ask(program, "profiles", recording, "--bins", 3), recording.tracks, bins=3)])
 
 
 def charts(program):

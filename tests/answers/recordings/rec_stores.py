@@ -72,6 +72,7 @@ def kinds(program, given):
 
 def profiles(program, given):
     yield compare.profiles(ask(program, "profiles", given), given.tracks)
+    yield compare.profiles(ask(program, "profiles", given, "--bins", 7), given.tracks, bins=7)
 
 
 def shown(value):

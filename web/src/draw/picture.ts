@@ -56,8 +56,8 @@ export function colourOf(hue: number, fill: number, ground: Ground): number {
   return blend(ground.ground, hue, Math.floor((fill * (LEVELS - 1)) / 255) + 3, LEVELS + 2);
 }
 
-/** RGBA of all cells. `hueOf` has a colour for each key; `only` dims all keys but one (0: none). */
-export function paint(cells: Cells, hueOf: readonly number[], ground: Ground, only = 0): Uint8ClampedArray<ArrayBuffer> {
+/** RGBA of all cells. `hueOf` has a colour for each key; `only` dims all other keys (null: none). What is idle is transparent: the ground is hatched. */
+export function paint(cells: Cells, hueOf: readonly number[], ground: Ground, only: ReadonlySet<number> | null = null): Uint8ClampedArray<ArrayBuffer> {
   const pixels = new Uint8ClampedArray(4 * cells.columns * cells.rows);
   const table = new Uint32Array(256 * 256);
   const known = new Uint8Array(256 * 256);
@@ -65,12 +65,12 @@ export function paint(cells: Cells, hueOf: readonly number[], ground: Ground, on
     const key = cells.keys[i] ?? 0;
     const fill = cells.fills[i] ?? 0;
     let colour = ground.ground;
-    if (key === IDLE || (key !== NOTHING && hueOf[key] === IDLE_HUE)) colour = ((i % cells.columns) + Math.floor(i / cells.columns)) % 6 === 0 ? ground.idleLine : ground.idle;
-    else if (key !== NOTHING) {
+    if (key === IDLE || (key !== NOTHING && hueOf[key] === IDLE_HUE)) continue;
+    if (key !== NOTHING) {
       const at = key * 256 + fill;
       if (!known[at]) {
         known[at] = 1;
-        table[at] = colourOf(hueOf[key] ?? OTHERS, only === 0 || only === key ? fill : 0, ground);
+        table[at] = colourOf(hueOf[key] ?? OTHERS, only === null || only.has(key) ? fill : 0, ground);
       }
       colour = table[at] ?? 0;
     }

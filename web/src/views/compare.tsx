@@ -39,7 +39,7 @@ interface Metric {
   matched_new_percent: number | null;
   unchanged_count: number;
 }
-interface CompareAnswer {
+export interface CompareAnswer {
   row_count: number;
   is_truncated: boolean;
   metrics: Metric[];
@@ -73,7 +73,7 @@ function query(state: State, info: Info): Query | null {
   return { command: 'compare', store: state.store, other, options };
 }
 
-function unitOfMetric(metric: Metric | undefined): Unit {
+export function unitOfMetric(metric: Metric | undefined): Unit {
   if (metric?.unit === 'ns' || metric?.unit === 'nanoseconds') return 'nanoseconds';
   if (metric?.unit === 's' || metric?.unit === 'seconds') return 'seconds';
   if (metric?.unit === 'bytes' || metric?.unit === 'B') return 'bytes';
@@ -98,7 +98,7 @@ export function changeColumns<R extends Change>(unit: Unit, rows: readonly R[], 
   };
 }
 
-function columnsOf(unit: Unit, rows: readonly Row[]): Column<Row>[] {
+export function columnsOf(unit: Unit, rows: readonly Row[], titles: readonly [string, string] = ['A', 'B']): Column<Row>[] {
   const { base, changed, difference, ratio: change } = changeColumns<Row>(unit, rows, (row) => row.is_beyond_sampling_error === false || Math.abs(row.share_of_base_percent ?? 0) < THRESHOLD);
   const note = (row: Row): string => {
     if (row.only_in === 'base') return 'gone';
@@ -106,17 +106,17 @@ function columnsOf(unit: Unit, rows: readonly Row[]): Column<Row>[] {
     return row.moved_within === null ? '' : `moved within ${clean(row.moved_within)}`;
   };
   return [
-    { ...base, order: 'base' }, { ...changed, order: 'new' }, { ...difference, order: 'difference' }, { ...change, order: 'ratio' },
-    { key: 'share_of_base_percent', title: '% of A', width: '76px', isNumber: true, cell: (row) => percent(row.share_of_base_percent), value: (row) => row.share_of_base_percent },
+    { ...base, title: titles[0], order: 'base' }, { ...changed, title: titles[1], order: 'new' }, { ...difference, title: titles[0] === 'A' ? difference.title : 'Difference', order: 'difference' }, { ...change, order: 'ratio' },
+    { key: 'share_of_base_percent', title: `% of ${titles[0] === 'A' ? 'A' : titles[0].toLowerCase()}`, width: titles[0] === 'A' ? '76px' : '104px', isNumber: true, cell: (row) => percent(row.share_of_base_percent), value: (row) => row.share_of_base_percent },
     { key: 'ranks', title: 'Ranks', width: '70px', isNumber: true, hint: 'In how many profiles the difference has its sign', cell: (row) => (row.ranks ? `${String(row.ranks_with_sign ?? 0)}/${String(row.ranks)}` : '') },
     { key: 'name', title: 'Name', width: 'minmax(240px, 1fr)', cell: (row) => <Name name={row.name} suffix={note(row)} />, value: (row) => row.name, order: 'name' },
   ];
 }
 
-function Totals({ metric, unit }: { metric: Metric; unit: Unit }): JSX.Element {
+export function Totals({ metric, unit, names = ['A', 'B'] }: { metric: Metric; unit: Unit; names?: readonly [string, string] }): JSX.Element {
   return (
     <span class="quiet">
-      {amount(metric.base, unit)} → {amount(metric.new, unit)} {clean(metric.name)} ({ratio(metric.ratio, metric.base)}) · matched {percent(metric.matched_base_percent)}% of A, {percent(metric.matched_new_percent)}% of B · {count(metric.unchanged_count)} unchanged
+      {amount(metric.base, unit)} → {amount(metric.new, unit)} {clean(metric.name)} ({ratio(metric.ratio, metric.base)}) · matched {percent(metric.matched_base_percent)}% of {names[0]}, {percent(metric.matched_new_percent)}% of {names[1]} · {count(metric.unchanged_count)} unchanged
     </span>
   );
 }

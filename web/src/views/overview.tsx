@@ -198,7 +198,7 @@ function Strip({ state, info }: ViewProps): JSX.Element | null {
   return (
     <div class="run">
       <button type="button" title="Time" onClick={() => go({ view: 'time' })}>
-        <Canvas id="strip" cells={cellsOf(picture)} hues={huesOf(picture, picture)} ground={ground} only={0} height={40} label={`The run over time, ${count(picture.line_count)} lines${largest ? `; mostly ${clean(largest.name)}` : ''}`} />
+        <Canvas id="strip" cells={cellsOf(picture)} hues={huesOf(picture, picture)} ground={ground} only={null} height={40} label={`The run over time, ${count(picture.line_count)} lines${largest ? `; mostly ${clean(largest.name)}` : ''}`} />
       </button>
       <div class="ends quiet"><span>0 s</span><span class="space" /><span>{amount(end, 'nanoseconds')}</span></div>
     </div>

@@ -7,14 +7,16 @@ import { FIRST, OTHERS } from '../draw/picture';
 import { amount, clean, count, percent } from '../format';
 import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
-import { Name, Problem } from '../parts';
+import { Link, Name, Problem } from '../parts';
 import { isReport } from '../report';
 import { readTop, type TopRow } from '../rows';
 import { selection } from '../selection';
 import { go, type State } from '../state';
 import { cellsOf, crossOf, css, huesOf, identity, isIdle, running, windowOf, type Picture, type Row } from '../timeline';
 import { sharedOptions, type View, type ViewProps } from '../view';
-import { lineOption } from './calls';
+import { areaOf } from '../window';
+import { Area, areaQuery } from './area';
+import { entryOf, lineOption } from './calls';
 import { Axis, Canvas, heightOf, MAP_HEIGHT, Names, Plot, useGround } from './timeplot';
 
 const COLUMNS = 1000;
@@ -39,6 +41,8 @@ function query(state: State, info: Info): Query {
 const MANY_SAMPLES = 5e6;
 const MANY_LINES = 10000;
 const FEW_COLUMNS = 250;
+/** Functions that a search finds, at most. */
+const FOUND = '1000';
 
 /** A recording does not say how many records it has. */
 const isLarge = (info: Info): boolean => info.kind === 'recording' || info.samples > MANY_SAMPLES || info.traceLines > MANY_LINES;
@@ -70,8 +74,8 @@ interface Frame {
 function Stack({ state, info, picture }: { state: State; info: Info; picture: Picture }): JSX.Element {
   const cross = crossOf(state, picture);
   const line = cross ? picture.timeline[cross.row] : undefined;
-  const which: Option | null = line === undefined ? null : lineOption(info, line);
-  const ask: Query | null = cross && which ? { command: 'trace', store: state.store, options: [['at', `${String(cross.time)}ns`], which, ['rows', '1']] } : null;
+  const number = line === undefined ? '' : entryOf(info, line);
+  const ask: Query | null = cross && line ? { command: 'trace', store: state.store, options: [['at', `${String(cross.time)}ns`], lineOption(info, number), ['rows', '1']] } : null;
   const answer = useAnswer<{ rows: readonly Frame[] }>(ask);
   const frames = answer.data?.rows ?? [];
   useEffect(() => {
@@ -80,13 +84,13 @@ function Stack({ state, info, picture }: { state: State; info: Info; picture: Pi
     selection.value = {
       title: last.name, kind: 'call path', path: frames.map((frame) => ({ name: frame.name, context: frame.context === null ? '' : String(frame.context) })),
       context: last.context === null ? '' : String(last.context), name: '', source: '',
-      facts: [['line', clean(line.name)], ['time', amount(cross?.time ?? 0, 'nanoseconds')]],
+      facts: [info.hasRequests ? ['request', number] : ['line', clean(line.name)], ['time', amount(cross?.time ?? 0, 'nanoseconds')]],
     };
   }, [answer.data]);
   if (!cross || !line) return <p class="quiet stack">Click, or press Enter on the picture, for the call path at a time.</p>;
   return (
     <section class="stack" aria-label="Call path at the crosshair">
-      <h2>{clean(line.name)} at {amount(cross.time, 'nanoseconds')}</h2>
+      <h2>{info.hasRequests ? <Link title="Open this request" onClick={() => go({ view: 'requests', request: number })}>request {number}</Link> : clean(line.name)} at {amount(cross.time, 'nanoseconds')}</h2>
       {frames.length === 0 && !answer.isLoading ? <p class="quiet">not running</p> : null}
       <ol>{frames.map((frame, index) => <li key={index} data-value={frame.context ?? frame.name}><Name name={frame.name} /></li>)}</ol>
     </section>
@@ -129,9 +133,9 @@ export function TimePicture({ state, info }: ViewProps): JSX.Element {
   const largest = running(picture).map((row, index) => ({ row, hue: hues[FIRST + index] ?? OTHERS })).slice(0, 12);
   return (
     <div class="timeplot still">
-      <Names picture={picture} height={height} />
+      <Names picture={picture} info={info} height={height} />
       <button type="button" class="plot" title="Time" onClick={() => go({ view: 'time' })}>
-        <Canvas id={`time-${String(state.store)}`} cells={cells} hues={hues} ground={ground} only={0} height={height} label={`${count(picture.line_count)} lines over ${amount(window.to - window.from, 'nanoseconds')}${largest[0] ? `; mostly ${clean(largest[0].row.name)}` : ''}`} />
+        <Canvas id={`time-${String(state.store)}`} cells={cells} hues={hues} ground={ground} only={null} height={height} label={`${count(picture.line_count)} lines over ${amount(window.to - window.from, 'nanoseconds')}${largest[0] ? `; mostly ${clean(largest[0].row.name)}` : ''}`} />
       </button>
       <Axis window={window} />
       <ul class="legend">
@@ -154,6 +158,24 @@ function useLate(address: string, isLoading: boolean): boolean {
   return isLoading && late === address;
 }
 
+/** Which functions of the run the search and the filters find; null: they ask for none. */
+function useFound(state: State, info: Info): { names: ReadonlySet<string>; hidden: number; isLoading: boolean } | null {
+  const isAsked = !isReport && (state.search !== '' || state.filters.some((filter) => /^(hide|only):./.test(filter)));
+  const answer = useAnswer<unknown>(isAsked ? { command: 'top', store: state.store, options: [...sharedOptions(state, info, { metrics: 'none' }), ['limit', FOUND]] } : null);
+  return useMemo(() => {
+    if (!isAsked) return null;
+    const top = answer.data === null || answer.isLoading ? null : readTop(answer.data);
+    return { names: new Set(top?.rows.map((row) => row.name)), hidden: top?.hidden ?? 0, isLoading: top === null };
+  }, [isAsked, answer.data, answer.isLoading]);
+}
+
+/** What a search or a filter does to the picture, in words. */
+function Hidden({ found, picture }: { found: NonNullable<ReturnType<typeof useFound>>; picture: Picture }): JSX.Element {
+  const shown = running(picture).filter((row) => found.names.has(row.name)).length;
+  const rest = running(picture).length - shown;
+  return <span class="quiet hides" role="status">{found.isLoading ? 'searching …' : shown === 0 ? 'The search and the filters find nothing here: all is pale.' : `The search and the filters leave ${count(shown)} ${shown === 1 ? 'function' : 'functions'} here; ${count(rest)} ${rest === 1 ? 'other is' : 'others are'} pale.`}</span>;
+}
+
 function Time({ state, info }: ViewProps): JSX.Element {
   const exact = query(state, info);
   const answer = useAnswer<Picture>(exact);
@@ -161,32 +183,40 @@ function Time({ state, info }: ViewProps): JSX.Element {
   const quick = useAnswer<Picture>(isLate ? quickQuery(exact) : null);
   const whole = useAnswer<Picture>(wholeQuery(state, info));
   const ground = useGround();
+  const found = useFound(state, info);
   // Its turn comes when the picture is there.
-  const selected = callsQuery(state, info);
+  const selected = areaOf(state) ? null : callsQuery(state, info);
   const called = useAnswer<unknown>(answer.isLoading ? null : selected);
   const calls = useMemo(() => (selected === null ? null : new Map(called.data === null ? [] : readTop(called.data).rows.map((row) => [row.name, row] as const))), [called.data, selected === null]);
   const isQuick = answer.isLoading && quick.data !== null && !quick.isLoading;
   const picture = isQuick ? quick.data : answer.data;
   const hues = useMemo(() => (picture && whole.data ? huesOf(picture, whole.data) : []), [picture, whole.data]);
+  const index = picture ? running(picture).findIndex((row) => row.name === state.name) : -1;
+  // A selected function stands out; else what the search and the filters find.
+  const [only, dimmed] = useMemo(() => {
+    const names = index >= 0 ? new Set([state.name]) : found !== null && !found.isLoading ? found.names : null;
+    if (names === null || !picture) return [null, () => false] as const;
+    const keys = running(picture).flatMap((row, at) => (names.has(row.name) ? [Math.min(255, FIRST + at)] : []));
+    return [new Set(keys), (name: string) => !names.has(name)] as const;
+  }, [picture, found, index, state.name]);
   if (!picture || !whole.data || answer.error || whole.error) return <Problem answer={answer.error || !picture ? answer : whole} />;
   if (picture.timeline.length === 0) return <p class="pending">There are no samples here.</p>;
-  const index = running(picture).findIndex((row) => row.name === state.name);
-  const only = index < 0 ? 0 : Math.min(255, FIRST + index);
   return (
     <>
       <div class="toolbar">
         <label>call depth <input type="text" class="depth" aria-label="Call depth" value={state.depth} placeholder="innermost" onChange={(event) => go({ depth: event.currentTarget.value.replace(/\D/g, '') })} /></label>
         <label><input type="checkbox" checked={state.colours === 'idle-last'} onChange={(event) => go({ colours: event.currentTarget.checked ? 'idle-last' : '' })} /> show idle time only where nothing runs</label>
+        {found ? <Hidden found={found} picture={picture} /> : null}
         <span class="space" />
-        <span class="quiet">{picture.is_exact ? 'exact' : 'estimate'}{answer.isLoading && answer.done !== undefined ? `, exact ${String(Math.floor(answer.done))}%` : ''} · {count(picture.samples)} samples · {count(picture.line_count)} lines</span>
+        <span class="quiet">{picture.is_exact ? 'exact' : 'estimate'}{answer.isLoading && answer.done !== undefined ? `, exact ${String(Math.floor(answer.done))}%` : ''} · {count(picture.samples)} samples · {count(picture.line_count)} {info.hasRequests ? 'requests' : 'lines'}</span>
       </div>
       <div class="time">
-        <Plot state={state} info={info} picture={picture} whole={whole.data} hues={hues} ground={ground} only={only} isStale={answer.isLoading && !isQuick} />
+        <Plot state={state} info={info} picture={picture} whole={whole.data} hues={hues} ground={ground} only={only} dimmed={dimmed} isStale={answer.isLoading && !isQuick} />
         <div class="below">
-          <Grid
+          {areaOf(state) ? <Area state={state} info={info} all={windowOf(whole.data)} /> : <Grid
             label="Shares of this time window" columns={sharesColumns(picture, hues, calls)} rows={picture.rows} rowKey={identity} selected={index < 0 ? '' : identity(running(picture)[index] as Row)}
             onSelect={(row) => go({ name: row.letter === '.' || row.name === state.name ? '' : row.name }, 'replace')} isStale={answer.isLoading}
-          />
+          />}
           <Stack state={state} info={info} picture={picture} />
         </div>
       </div>
@@ -194,4 +224,4 @@ function Time({ state, info }: ViewProps): JSX.Element {
   );
 }
 
-export const time: View = { key: 'time', title: 'Time', fits: (info) => (info.kind === 'recording' ? info.duration > 0 && !info.hasRequests : info.traceLines > 0), query, Component: Time };
+export const time: View = { key: 'time', title: 'Time', fits: (info) => (info.kind === 'recording' ? info.duration > 0 : info.traceLines > 0), query, copied: (state, info) => areaQuery(state, info) ?? query(state, info), Component: Time };

@@ -9,6 +9,7 @@
 #include "text/label.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int plots_usage(const plot_options *options, const char *command)
 {
@@ -34,24 +35,47 @@ int plots_find_kinds(session *s, const plot_options *options, unsigned kinds[2])
     return EXIT_DONE;
 }
 
-static const out_column bin_columns[] = {
+/* Whose values they are: profiles of a database or, if it is NULL, tracks of a recording. */
+typedef struct subject {
+    const lode_database *db;
+    const lode_recording *recording;
+} subject;
+
+static const char *name_of(label *l, const subject *of, uint32_t index)
+{
+    return of->db ? label_profile(l, of->db, index) : lode_recording_track(of->recording, index)->name;
+}
+
+enum {
+    BIN_INDEX = 5,
+    BIN_NAME = 6,
+    BIN_COLUMNS = 7
+};
+
+static const out_column all_bin_columns[BIN_COLUMNS] = {
     {"first", "First", OUT_INTEGER, OUT_ALWAYS}, {"count", "Count", OUT_INTEGER, OUT_ALWAYS},
     {"min", "Min", OUT_REAL, OUT_ALWAYS},        {"mean", "Mean", OUT_REAL, OUT_ALWAYS},
     {"max", "Max", OUT_REAL, OUT_ALWAYS},        {"profile", "#", OUT_NUMBER, OUT_ALWAYS},
     {"name", "Profile", OUT_STRING, OUT_ALWAYS},
 };
 
-static void print_bins(out *o, const session *s, const plot_options *options,
+static void print_bins(out *o, const subject *of, const plot_options *options,
                        const lode_profile_value *values, size_t count, metric_unit unit)
 {
     lode_profile_bin *bins = alloc_array(options->bins, sizeof *bins);
     size_t used = lode_profile_bins(bins, options->bins, values, count);
+    out_column columns[BIN_COLUMNS];
     label l = {0};
+    memcpy(columns, all_bin_columns, sizeof columns);
+    if (!of->db) {
+        columns[BIN_INDEX].key = "track";
+        columns[BIN_NAME].title = "Name";
+    }
     out_gap(o);
-    out_table(o, OUT_SIDE, "bins", bin_columns, 7, unit);
+    out_table(o, OUT_SIDE, "bins", columns, BIN_COLUMNS, unit);
     for (size_t i = 0; i < used; i++) {
         OUT_ROW(o, STYLE_PLAIN, bins[i].first, bins[i].count, bins[i].min, bins[i].mean, bins[i].max,
-                bins[i].profile, label_profile(&l, s->db, bins[i].profile));
+                bins[i].profile, name_of(&l, of, bins[i].profile));
     }
     out_table_end(o);
     label_free(&l);
@@ -66,8 +90,16 @@ static const out_column outlier_columns[] = {
     ID_TUPLE_COLUMN,
 };
 
+/* They have no ids. */
+static const out_column track_outlier_columns[] = {
+    {"track", "#", OUT_NUMBER, OUT_ALWAYS},
+    {"value", "Value", OUT_REAL, OUT_ALWAYS},
+    {"deviation", "From median", OUT_REAL, OUT_ALWAYS},
+    {"name", "Outlier", OUT_STRING, OUT_ALWAYS},
+};
+
 /* The farthest ones; moves them to the front. */
-static void print_outliers(out *o, const session *s, lode_profile_value *values, size_t count,
+static void print_outliers(out *o, const subject *of, lode_profile_value *values, size_t count,
                            const lode_distribution *d, metric_unit unit)
 {
     size_t outliers = lode_profile_outliers(values, count, d);
@@ -76,12 +108,14 @@ static void print_outliers(out *o, const session *s, lode_profile_value *values,
     out_gap(o);
     if (!outliers)
         out_say(o, "No outliers (more than 1.5 interquartile ranges beyond the quartiles)");
-    out_table(o, OUT_SIDE, "outliers", outlier_columns, 5, unit);
+    out_table(o, OUT_SIDE, "outliers", of->db ? outlier_columns : track_outlier_columns, of->db ? 5 : 4,
+              unit);
     for (size_t i = 0; i < outliers && i < PLOT_OUTLIERS; i++) {
         out_row(o, STYLE_PLAIN);
         OUT_CELLS(o, values[i].profile, values[i].value, values[i].deviation,
-                  label_profile(&l, s->db, values[i].profile));
-        id_tuple_cell(o, s->db, values[i].profile);
+                  name_of(&l, of, values[i].profile));
+        if (of->db)
+            id_tuple_cell(o, of->db, values[i].profile);
         out_row_end(o);
     }
     out_table_end(o);
@@ -98,17 +132,17 @@ static void print_histogram(out *o, const plot_options *options, const lode_dist
     spread_histogram(o, "value_histogram", d, sorted, count, bins, unit);
 }
 
-static void print_parts(out *o, const session *s, const plot_options *options, lode_profile_value *values,
+static void print_parts(out *o, const subject *of, const plot_options *options, lode_profile_value *values,
                         size_t count, metric_unit unit)
 {
     double *sorted = alloc_array(count, sizeof *sorted);
     lode_distribution d;
-    print_bins(o, s, options, values, count, unit);
+    print_bins(o, of, options, values, count, unit);
     for (size_t i = 0; i < count; i++)
         sorted[i] = values[i].value;
     lode_distribution_of(&d, sorted, count);
     print_histogram(o, options, &d, sorted, count, unit);
-    print_outliers(o, s, values, count, &d, unit);
+    print_outliers(o, of, values, count, &d, unit);
     free(sorted);
 }
 
@@ -168,6 +202,13 @@ int plots_print(out *o, session *s, const plot_options *options, const unsigned 
         return EXIT_DONE;
     if (lode_profile_values_sort(values, count, s->db, orders[sort], &error) != LODE_OK)
         return session_error(s, &error);
-    print_parts(o, s, options, values, count, unit);
+    print_parts(o, &(subject){.db = s->db}, options, values, count, unit);
     return EXIT_DONE;
+}
+
+void plots_print_tracks(out *o, const lode_recording *recording, const plot_options *options,
+                        lode_profile_value *values, size_t count)
+{
+    if (options->bins)
+        print_parts(o, &(subject){.recording = recording}, options, values, count, UNIT_NANOSECONDS);
 }

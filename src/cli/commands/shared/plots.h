@@ -27,4 +27,8 @@ int plots_find_kinds(session *s, const plot_options *options, unsigned kinds[2])
 int plots_print(out *o, session *s, const plot_options *options, const unsigned kinds[2],
                 lode_profile_value *values, size_t count, int sort);
 
+/* The bins, histogram and outliers of tracks, whose numbers are the `profile` of their values. */
+void plots_print_tracks(out *o, const lode_recording *recording, const plot_options *options,
+                        lode_profile_value *values, size_t count);
+
 #endif

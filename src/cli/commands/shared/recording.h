@@ -4,13 +4,13 @@
 #define CLI_RECORDING_H
 
 #include "command.h"
+#include "commands/shared/plots.h"
 #include "commands/top/list.h"
 #include "stores/rec_session.h"
 
 /* `lode info` on recordings. */
 int info_recording(const invocation *call, int is_verbose);
 
-/* `lode profiles` on recordings: what each task took. */
 /* In the order of the choices of --sort. */
 enum {
     SORT_VALUE,
@@ -18,7 +18,8 @@ enum {
     SORT_INDEX
 };
 
-int profiles_recording(const invocation *call);
+/* `lode profiles` on recordings: what each task took. */
+int profiles_recording(const invocation *call, const plot_options *plot);
 
 /* `asked` is what was searched for. rec_find_interval comes first. */
 void search_print(out *o, rec_session *s, const lode_search *search, const lode_search_options *asked);
