@@ -51,26 +51,26 @@ uint64_t graph_address(const struct graph *graph, uint32_t index)
 static bool add_piece(struct graph *graph, const struct extent *extent, bool is_shared)
 {
     struct image *image = graph->image;
-    size_t size;
-    const uint8_t *bytes = image_bytes(image, extent->start, &size);
-    uint64_t length = extent->end - extent->start;
-    if (bytes == NULL || size < length || graph->piece_count == PIECES_MOST || length > CODE_MOST)
-        return false;
-    if (!image_spend(image, length) || graph->code_count + length > CODE_MOST)
+    struct code_reader reader;
+    if (!code_begin(&reader, image, extent->start, extent->end) || graph->piece_count == PIECES_MOST ||
+        graph->is_full || !image_spend(image, extent->end - extent->start))
         return false;
     struct piece *piece = &graph->pieces[graph->piece_count++];
     *piece = (struct piece){
         .start = extent->start, .end = extent->end, .first = graph->code_count, .is_shared = is_shared};
-    for (uint32_t at = 0; at < length;) {
+    while (graph->code_count <= CODE_MOST && code_next(&reader)) {
         if (graph->code_count == graph->code_room) {
             graph->code_room = graph->code_room ? 2 * graph->code_room : 1024;
             graph->code = must_grow(graph->code, graph->code_room, sizeof *graph->code);
         }
-        struct instruction *slot = &graph->code[graph->code_count++];
-        const struct instruction *before = at > 0 ? slot - 1 : NULL;
-        *slot = decode(image->machine, bytes + at, length - at, extent->start + at, before);
-        slot->at = at;
-        at += slot->length;
+        graph->code[graph->code_count++] = reader.found;
+    }
+    graph->is_full = graph->code_count > CODE_MOST;
+    if (graph->is_full) {
+        image->has_gaps = true;
+        graph->code_count = piece->first;
+        graph->piece_count--;
+        return false;
     }
     piece->count = graph->code_count - piece->first;
     return true;
@@ -98,17 +98,13 @@ uint32_t graph_find(const struct graph *graph, uint64_t address)
 /* A jump of the extent into the middle of [start, end). */
 static bool jumps_into(struct image *image, const struct extent *extent, uint64_t start, uint64_t end)
 {
-    size_t size;
-    const uint8_t *bytes = image_bytes(image, extent->start, &size);
-    uint64_t length = extent->end - extent->start;
-    struct instruction found = {0};
-    bool is_possible = bytes && length <= size && image_spend(image, length);
-    for (uint64_t at = 0; is_possible && at < length; at += found.length) {
-        found = decode(image->machine, bytes + at, length - at, extent->start + at, at ? &found : NULL);
-        if ((found.flow == FLOW_JUMP || found.flow == FLOW_BRANCH) && found.target > start &&
-            found.target < end)
+    struct code_reader reader;
+    bool is_possible = code_begin(&reader, image, extent->start, extent->end) &&
+                       image_spend(image, extent->end - extent->start);
+    while (is_possible && code_next(&reader))
+        if ((reader.found.flow == FLOW_JUMP || reader.found.flow == FLOW_BRANCH) &&
+            reader.found.target > start && reader.found.target < end)
             return true;
-    }
     return false;
 }
 
@@ -143,7 +139,9 @@ uint32_t graph_resolve(struct graph *graph, uint64_t address)
         return NO_INDEX;
     bool is_entry = image_function(graph->image, address) != NULL;
     bool is_part = graph_owner(graph->image, extent) == graph->function;
-    if ((is_entry && !is_part) || !add_piece(graph, extent, !is_part))
+    if (!is_part && (is_entry || image_stub(graph->image, address)))
+        return NO_INDEX; /* a tail call; all stubs are one extent, which may be large */
+    if (!add_piece(graph, extent, !is_part))
         return NO_INDEX;
     return graph_find(graph, address);
 }
@@ -372,7 +370,8 @@ static void add_edges(struct graph *graph)
         while (jump < jumps->count && jumps->items[jump].from < block->last)
             jump++;
         for (; jump < jumps->count && jumps->items[jump].from == block->last; jump++)
-            add_edge(graph, i, jumps->items[jump].to);
+            if (jump == 0 || by_from(&jumps->items[jump - 1], &jumps->items[jump]) != 0)
+                add_edge(graph, i, jumps->items[jump].to);
         block->edge_count = (uint32_t)graph->edges.count - block->edge;
     }
 }
@@ -387,7 +386,8 @@ static bool begin(struct graph *graph, const struct extent *function, unsigned r
     graph->piece_count = graph->code_count = graph->jump_count = graph->work_count = 0;
     graph->jumps.count = graph->edges.count = 0;
     graph->open_count = graph->block_count = graph->loop_count = 0;
-    graph->is_returning = false;
+    graph->entry_count = 0;
+    graph->is_returning = graph->is_full = false;
     if (!add_piece(graph, function, false) || graph->code_count == 0)
         return false;
     push(graph, 0);

@@ -19,7 +19,6 @@ enum {
     EDGES_MOST = 1 << 20, /* of indirect jumps */
     TABLE_MOST = 1 << 14, /* entries of a table */
     LOOPS_DEEP = 64,      /* loops in each other; those further in belong to the last one */
-    STEPS_EACH = 256,     /* of the search for loops, for each block and edge */
     NOWHERE = -1
 };
 
@@ -62,8 +61,11 @@ struct graph {
     uint32_t piece_count;
     struct instruction *code;
     uint32_t code_count, code_room;
+    bool is_full;                   /* a piece has more code than there is room for */
     uint32_t *jump_from;            /* by instruction: the first jump to it, or NO_INDEX */
     uint32_t jump_count, jump_room; /* of instructions */
+    uint64_t leas[16];              /* by register: the address that lea gives it; 0: none */
+    uint64_t entry_count;           /* of tables that were read */
     uint32_t *work;                 /* instructions that are to be walked */
     uint32_t work_count, work_room;
     struct edges jumps; /* of indirect jumps, between instructions */
@@ -75,6 +77,7 @@ struct graph {
     struct edges edges; /* between blocks, by their first */
     struct loop *loops; /* parents before their children */
     uint32_t loop_count, loop_room;
+    uint64_t steps; /* that loops and tables took so far: linear in blocks and edges */
 };
 
 /* Memory is used again from one function to the next. */
@@ -99,5 +102,7 @@ void edges_add(struct edges *edges, uint32_t from, uint32_t to);
 bool graph_read_table(struct graph *graph, uint32_t index);
 /* Finds loops from blocks and edges. */
 void graph_find_loops(struct graph *graph);
+/* The innermost loop around both loops, or one of them; NO_INDEX: none. */
+uint32_t graph_common_loop(const struct graph *graph, uint32_t one, uint32_t other);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- segments ---- */
 
@@ -34,19 +35,51 @@ static bool read_segments(struct image *image, uint64_t *frames, uint64_t *frame
         uint64_t length = header.p_filesz < size - header.p_offset ? header.p_filesz : size - header.p_offset;
         if (length == 0 || header.p_vaddr > UINT64_MAX - length)
             continue;
-        image->segments[image->segment_count++] = (struct segment){
-            header.p_vaddr, header.p_vaddr + length, file + header.p_offset, (header.p_flags & PF_X) != 0};
+        image->segments[image->segment_count++] = (struct segment){.start = header.p_vaddr,
+                                                                   .end = header.p_vaddr + length,
+                                                                   .bytes = file + header.p_offset,
+                                                                   .is_code = (header.p_flags & PF_X) != 0};
     }
-    qsort(image->segments, image->segment_count, sizeof *image->segments, by_segment);
     return image->segment_count > 0;
+}
+
+/* Where segments overlap, the one that begins first counts. */
+static void sort_segments(struct image *image)
+{
+    size_t count = 0;
+    uint64_t done = 0;
+    qsort(image->segments, image->segment_count, sizeof *image->segments, by_segment);
+    for (size_t i = 0; i < image->segment_count; i++) {
+        struct segment one = image->segments[i];
+        if (one.end <= done)
+            continue;
+        if (one.start < done) {
+            one.bytes += done - one.start;
+            one.start = done;
+        }
+        done = one.end;
+        if (one.is_code && image->machine == MACHINE_X86_64) {
+            one.known = calloc(one.end - one.start, 1);
+            if (one.known == NULL)
+                _exit(SYMBOLS_NO_MEMORY);
+        }
+        image->segments[count++] = one;
+    }
+    image->segment_count = count;
 }
 
 static const struct segment *segment_at(const struct image *image, uint64_t address)
 {
-    for (size_t i = 0; i < image->segment_count; i++)
-        if (address >= image->segments[i].start && address < image->segments[i].end)
-            return &image->segments[i];
-    return NULL;
+    size_t low = 0, high = image->segment_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (image->segments[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool is_in = low < image->segment_count && address >= image->segments[low].start;
+    return is_in ? &image->segments[low] : NULL;
 }
 
 const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t *size)
@@ -60,6 +93,46 @@ bool image_is_code(const struct image *image, uint64_t address)
 {
     const struct segment *segment = segment_at(image, address);
     return segment && segment->is_code;
+}
+
+bool code_begin(struct code_reader *reader, const struct image *image, uint64_t start, uint64_t end)
+{
+    const struct segment *segment = segment_at(image, start);
+    if (segment == NULL || end > segment->end)
+        return false;
+    *reader = (struct code_reader){.machine = image->machine,
+                                   .bytes = segment->bytes + (start - segment->start),
+                                   .known = segment->known ? segment->known + (start - segment->start) : NULL,
+                                   .start = start,
+                                   .at = start,
+                                   .end = end};
+    return true;
+}
+
+/*
+ * What is known of a byte: the length of the instruction there, and 16 times its flow. That is all,
+ * but for instructions with targets. Those near the end of a function may be cut.
+ */
+bool code_next(struct code_reader *reader)
+{
+    uint64_t offset = reader->at - reader->start, left = reader->end - reader->at;
+    const uint8_t *bytes = reader->bytes + offset;
+    uint8_t *known = reader->known ? reader->known + offset : NULL;
+    if (left == 0)
+        return false;
+    unsigned length = known ? *known & 15 : 0, flow = known ? *known >> 4 : 0;
+    bool is_enough = flow == FLOW_NEXT || flow == FLOW_PADDING || flow == FLOW_INDIRECT ||
+                     flow == FLOW_RETURN || flow == FLOW_STOP;
+    if (length > 0 && length <= left && is_enough)
+        reader->found = (struct instruction){.length = (uint8_t)length, .flow = (uint8_t)flow};
+    else {
+        reader->found = decode(reader->machine, bytes, left, reader->at, offset > 0 ? &reader->found : NULL);
+        if (known && left >= X86_LONGEST)
+            *known = (uint8_t)(reader->found.flow << 4 | reader->found.length);
+    }
+    reader->found.at = (uint32_t)offset;
+    reader->at += reader->found.length;
+    return true;
 }
 
 bool image_spend(struct image *image, uint64_t amount)
@@ -252,15 +325,11 @@ void image_find_calls(struct image *image)
     image->has_calls = true;
     for (uint32_t i = 0; i < image->extent_count; i++) {
         uint64_t start = image->extents[i].start, end = image->extents[i].end;
-        size_t size;
-        const uint8_t *bytes = image_bytes(image, start, &size);
-        struct instruction found = {0};
-        bool is_new = bytes && done <= start && image_spend(image, end - start);
-        for (uint64_t at = start; is_new && at < end; at += found.length) {
-            found = decode(image->machine, bytes + (at - start), (size_t)(end - at), at,
-                           at > start ? &found : NULL);
-            note_target(image, i, &found);
-        }
+        struct code_reader reader;
+        bool is_new =
+            done <= start && code_begin(&reader, image, start, end) && image_spend(image, end - start);
+        while (is_new && code_next(&reader))
+            note_target(image, i, &reader.found);
         done = end > done ? end : done;
     }
 }
@@ -388,6 +457,7 @@ bool image_open(struct image *image, Elf *elf, Elf *debug)
     image->machine = machine_of(&header);
     if (image->machine == MACHINE_UNKNOWN || !read_segments(image, &frames, &size))
         return false;
+    sort_segments(image);
     read_slots(image);
     read_tables(image, elf);
     if (debug)
@@ -400,6 +470,8 @@ bool image_open(struct image *image, Elf *elf, Elf *debug)
 
 void image_close(struct image *image)
 {
+    for (size_t i = 0; i < image->segment_count; i++)
+        free(image->segments[i].known);
     free(image->segments);
     free(image->extents);
     free(image->last_extent);

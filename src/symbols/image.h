@@ -17,7 +17,17 @@ enum {
 struct segment {
     uint64_t start, end;
     const uint8_t *bytes;
+    uint8_t *known; /* by byte of code of x86-64: the instruction there; see code_next */
     bool is_code;
+};
+
+/* Instructions of a function, one after the other. */
+struct code_reader {
+    enum machine machine;
+    const uint8_t *bytes; /* at `start` */
+    uint8_t *known;       /* the same; NULL: none */
+    uint64_t start, at, end;
+    struct instruction found; /* `at` is from the start */
 };
 
 /* Where a function, or a part of one, begins and ends. Extents may overlap. */
@@ -45,7 +55,7 @@ struct slot {
 struct image {
     Elf *elf;
     enum machine machine;
-    struct segment *segments;
+    struct segment *segments; /* by start; they do not overlap */
     size_t segment_count;
     struct extent *extents; /* by start */
     size_t extent_count, extent_room;
@@ -68,6 +78,10 @@ bool image_spend(struct image *image, uint64_t amount);
 /* The bytes from an address on, and how many; NULL: none. */
 const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t *size);
 bool image_is_code(const struct image *image, uint64_t address);
+/* Begins with the instructions of [start, end). False: not all of it is in the file. */
+bool code_begin(struct code_reader *reader, const struct image *image, uint64_t start, uint64_t end);
+/* Finds the next instruction; false: there is none. What was decoded before is not decoded again. */
+bool code_next(struct code_reader *reader);
 /* The extent that begins last up to an address and has it; NULL: none. */
 struct extent *image_extent(const struct image *image, uint64_t address);
 /* The extent that begins at an address: of a function that is called there. */

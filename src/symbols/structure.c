@@ -67,15 +67,11 @@ void structure_take_all(struct structure *structure, struct answers *answers)
     uint64_t done = 0; /* extents may overlap */
     for (size_t i = 0; structure->is_open && i < image->extent_count; i++) {
         uint64_t start = image->extents[i].start, end = image->extents[i].end;
-        size_t size;
-        const uint8_t *bytes = image_bytes(image, start, &size);
-        struct instruction found = {0};
-        for (uint64_t at = start; bytes && at < end; at += found.length) {
-            found = decode(image->machine, bytes + (at - start), (size_t)(end - at), at,
-                           at > start ? &found : NULL);
-            if (at >= done)
-                add_extra(structure, at);
-        }
+        struct code_reader reader;
+        bool has_code = code_begin(&reader, image, start, end);
+        while (has_code && code_next(&reader))
+            if (start + reader.found.at >= done)
+                add_extra(structure, start + reader.found.at);
         done = end > done ? end : done;
     }
     sort_extra(structure);
@@ -91,11 +87,25 @@ uint64_t structure_end(const struct structure *structure, uint64_t offset, uint6
 
 /* ---- one function ---- */
 
-static bool is_inside(const struct graph *graph, uint32_t loop, uint32_t outer)
+/*
+ * The least and the greatest depth of the loops around a branch that have one of its targets, too;
+ * one more than that of the loop, 0: no loop has it.
+ */
+static void find_depths(const struct graph *graph, const struct block *block, uint32_t *least, uint32_t *most)
 {
-    while (loop != NO_INDEX && loop > outer)
-        loop = graph->loops[loop].parent;
-    return loop == outer;
+    uint32_t known = NO_INDEX, depth = 0;
+    *least = UINT32_MAX;
+    *most = 0;
+    for (uint32_t i = 0; i < block->edge_count; i++) {
+        uint32_t to = graph->blocks[graph->edges.items[block->edge + i].to].loop;
+        if (i == 0 || to != known) {
+            uint32_t common = graph_common_loop(graph, block->loop, to);
+            depth = common == NO_INDEX ? 0 : graph->loops[common].depth + 1;
+            known = to;
+        }
+        *least = depth < *least ? depth : *least;
+        *most = depth > *most ? depth : *most;
+    }
 }
 
 /* A branch leaves each loop around it that one of its targets is in, and another one is not. */
@@ -104,20 +114,16 @@ static void add_exits(struct structure *structure, uint32_t number, uint32_t fir
     const struct graph *graph = &structure->graph;
     const struct block *block = &graph->blocks[number];
     const struct instruction *last = &graph->code[block->last];
+    uint32_t least, most;
     if (last->flow != FLOW_BRANCH && last->flow != FLOW_INDIRECT)
         return;
-    for (uint32_t loop = block->loop; loop != NO_INDEX; loop = graph->loops[loop].parent) {
-        bool leaves = (last->marks & MARK_LEAVES) != 0, stays = false;
-        for (uint32_t i = 0; i < block->edge_count; i++) {
-            uint32_t to = graph->blocks[graph->edges.items[block->edge + i].to].loop;
-            bool is_in = to != NO_INDEX && is_inside(graph, to, loop);
-            stays |= is_in;
-            leaves |= !is_in;
-        }
-        if (!leaves)
-            return; /* nor does it leave loops further out */
-        if (!stays)
-            continue;
+    find_depths(graph, block, &least, &most);
+    least = last->marks & MARK_LEAVES ? 0 : least;
+    /* A loop that it does not leave has loops further out that it does not leave, either. */
+    for (uint32_t loop = block->loop; loop != NO_INDEX && graph->loops[loop].depth >= least;
+         loop = graph->loops[loop].parent) {
+        if (graph->loops[loop].depth >= most)
+            continue; /* all of its targets are outside */
         ROOM_FOR_ONE(structure->exits, structure->exit_count, structure->exit_room);
         structure->exits[structure->exit_count++] =
             (struct found_exit){graph_address(graph, block->last), first_loop + loop};

@@ -11,8 +11,11 @@
 
 enum {
     STEPS_MOST = 200, /* instructions backwards */
-    HOPS_MOST = 8     /* of them, over a jump to the place */
+    HOPS_MOST = 8,    /* of them, over a jump to the place */
+    ENTRIES_EACH = 16 /* of tables, for each byte of a function; tables of 16,384 are read in any */
 };
+
+#define SEVERAL UINT64_MAX /* addresses of one register */
 
 /* A walk backwards. */
 struct slice {
@@ -20,6 +23,11 @@ struct slice {
     uint32_t at;
     unsigned steps, hops;
 };
+
+static uint64_t rip_target(const struct graph *graph, uint32_t index, const struct x86 *x86)
+{
+    return graph_address(graph, index) + x86->length + (uint64_t)(int64_t)x86->displacement;
+}
 
 static bool read_at(const struct graph *graph, uint32_t index, struct x86 *x86)
 {
@@ -35,13 +43,36 @@ static uint32_t exact(const struct graph *graph, uint64_t address)
     return index != NO_INDEX && graph_address(graph, index) == address ? index : NO_INDEX;
 }
 
-/* Finds the first direct jump to each instruction; once, unless there is more code since. */
-static bool index_jumps(struct graph *graph)
+static bool is_plain(const struct x86 *x86, uint8_t opcode)
+{
+    return !x86->is_vex && x86->map == 0 && x86->opcode == opcode;
+}
+
+/* lea of an address that is no code: tables of a register are known if there is only one such. */
+static void index_lea(struct graph *graph, uint32_t index)
+{
+    struct x86 x86;
+    if (graph->code[index].flow != FLOW_NEXT || graph->code[index].length != 7 ||
+        !read_at(graph, index, &x86) || !is_plain(&x86, 0x8d) || x86.base != X86_RIP)
+        return;
+    uint64_t target = rip_target(graph, index, &x86), *known = &graph->leas[x86.reg & 15];
+    if (image_is_code(graph->image, target))
+        return;
+    *known = *known == 0 || *known == target ? target : SEVERAL;
+}
+
+/*
+ * Finds the first direct jump to each instruction, and addresses that registers get; once, unless
+ * there is more code since.
+ */
+static bool index_code(struct graph *graph)
 {
     if (graph->jump_count == graph->code_count)
         return true;
     if (!image_spend(graph->image, graph->code_count))
         return false;
+    graph->steps += graph->code_count;
+    memset(graph->leas, 0, sizeof graph->leas);
     if (graph->code_count > graph->jump_room) {
         graph->jump_room = graph->code_count;
         graph->jump_from = must_grow(graph->jump_from, graph->jump_room, sizeof *graph->jump_from);
@@ -53,6 +84,7 @@ static bool index_jumps(struct graph *graph)
         uint32_t to = is_jump ? exact(graph, graph->code[i].target) : NO_INDEX;
         if (to != NO_INDEX)
             graph->jump_from[to] = i;
+        index_lea(graph, i);
     }
     graph->jump_count = graph->code_count;
     return true;
@@ -61,7 +93,7 @@ static bool index_jumps(struct graph *graph)
 /* The first direct jump to an instruction that nothing goes on to. */
 static uint32_t jump_to(struct graph *graph, uint32_t to)
 {
-    uint32_t index = index_jumps(graph) ? exact(graph, graph_address(graph, to)) : NO_INDEX;
+    uint32_t index = index_code(graph) ? exact(graph, graph_address(graph, to)) : NO_INDEX;
     return index == NO_INDEX ? NO_INDEX : graph->jump_from[index];
 }
 
@@ -75,7 +107,7 @@ static bool goes_on(const struct instruction *one)
 static bool step_back(struct slice *slice, struct x86 *x86)
 {
     struct graph *graph = slice->graph;
-    for (; slice->steps < STEPS_MOST; slice->steps++) {
+    for (; slice->steps < STEPS_MOST; slice->steps++, graph->steps++) {
         uint32_t at = slice->at;
         if (at > 0 && graph->code[at].at != 0 && goes_on(&graph->code[at - 1]))
             slice->at = at - 1;
@@ -94,11 +126,6 @@ static bool step_back(struct slice *slice, struct x86 *x86)
 }
 
 /* ---- operands ---- */
-
-static bool is_plain(const struct x86 *x86, uint8_t opcode)
-{
-    return !x86->is_vex && x86->map == 0 && x86->opcode == opcode;
-}
 
 /* A load of one register: mov, movslq, movzbl, movzwl, movsbl, movswl. */
 static bool is_load(const struct x86 *x86)
@@ -125,44 +152,17 @@ static uint8_t written(const struct x86 *x86)
     return is_first && x86->mod == 3 ? x86->rm : X86_NO_REGISTER;
 }
 
-static uint64_t rip_target(const struct slice *slice, const struct x86 *x86)
-{
-    return graph_address(slice->graph, slice->at) + x86->length + (uint64_t)(int64_t)x86->displacement;
-}
-
 /* ---- the table's address ---- */
-
-/* lea of a register, anywhere in the function: the only one, or none. */
-static uint64_t only_lea(struct graph *graph, uint8_t reg)
-{
-    uint64_t found = 0;
-    bool is_possible = image_spend(graph->image, graph->code_count);
-    for (uint32_t i = 0; is_possible && i < graph->code_count; i++) {
-        struct x86 x86;
-        struct slice here = {.graph = graph, .at = i};
-        if (graph->code[i].flow != FLOW_NEXT || graph->code[i].length != 7 || !read_at(graph, i, &x86) ||
-            !is_plain(&x86, 0x8d) || x86.base != X86_RIP || x86.reg != reg)
-            continue;
-        uint64_t target = rip_target(&here, &x86);
-        if (image_is_code(graph->image, target))
-            continue;
-        if (found != 0 && found != target)
-            return 0;
-        found = target;
-    }
-    return found;
-}
 
 /* The address in a register before an instruction; 0: unknown. */
 static uint64_t address_in(struct slice slice, uint8_t reg)
 {
     struct x86 x86;
-    struct slice from = slice;
     while (step_back(&slice, &x86)) {
         if (written(&x86) != reg)
             continue;
         if (is_plain(&x86, 0x8d) && x86.base == X86_RIP)
-            return rip_target(&slice, &x86);
+            return rip_target(slice.graph, slice.at, &x86);
         if (is_plain(&x86, 0x89) && x86.mod == 3)
             reg = x86.reg;
         else if (is_plain(&x86, 0x8b) && x86.mod == 3)
@@ -170,7 +170,8 @@ static uint64_t address_in(struct slice slice, uint8_t reg)
         else
             break;
     }
-    return only_lea(from.graph, reg);
+    uint64_t only = index_code(slice.graph) ? slice.graph->leas[reg & 15] : 0;
+    return only == SEVERAL ? 0 : only;
 }
 
 /* ---- the number of entries ---- */
@@ -285,25 +286,36 @@ static bool read_entry(const struct image *image, const struct table *table, uin
     return true;
 }
 
-/* Without a known number, only targets in the function itself are entries. */
-static bool use_table(struct graph *graph, uint32_t jump, const struct table *table)
+/* The instruction that an entry leads to. Without a known number, entries are in the function. */
+static uint32_t target_of(struct graph *graph, const struct table *table, uint64_t target)
 {
     const struct extent *own = graph->function;
+    bool is_own = target >= own->start && target < own->end;
+    if (table->count > 0 && !is_own && image_is_code(graph->image, target))
+        return graph_resolve(graph, target);
+    return is_own ? exact(graph, target) : NO_INDEX;
+}
+
+/* Tables overlap in hostile code only: there are not many entries for each byte of a function. */
+static bool may_read(struct graph *graph)
+{
+    uint64_t most = (uint64_t)TABLE_MOST + ENTRIES_EACH * (graph->function->end - graph->function->start);
+    bool is_possible = graph->entry_count < most && graph->jumps.count < EDGES_MOST;
+    graph->entry_count += is_possible;
+    graph->image->has_gaps |= !is_possible;
+    return is_possible;
+}
+
+static bool use_table(struct graph *graph, uint32_t jump, const struct table *table)
+{
     uint32_t count = table->count > 0 ? table->count : TABLE_MOST, found = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t target = 0;
-        if (!read_entry(graph->image, table, i, &target))
-            break;
-        bool is_own = target >= own->start && target < own->end;
-        uint32_t to = is_own ? graph_find(graph, target) : NO_INDEX;
-        bool is_exact = to != NO_INDEX && graph_address(graph, to) == target;
-        if (table->count > 0 && !is_own && image_is_code(graph->image, target))
-            to = graph_resolve(graph, target);
-        else if (!is_exact)
-            to = NO_INDEX;
+    uint64_t address = 0;
+    for (uint32_t i = 0; i < count && read_entry(graph->image, table, i, &address) && may_read(graph); i++) {
+        uint32_t to = target_of(graph, table, address);
+        graph->steps++;
         if (to == NO_INDEX && table->count == 0)
             break;
-        if (to == NO_INDEX || graph->jumps.count >= EDGES_MOST)
+        if (to == NO_INDEX)
             continue;
         edges_add(&graph->jumps, jump, to);
         found++;

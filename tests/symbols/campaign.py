@@ -209,10 +209,9 @@ def run_generated(tap, campaign, count, seed):
 
 def run_sizes(tap, campaign, largest):
     """
-    A hundred times the blocks takes a hundred times as long, but for a constant. Graphs of tables are so dense that the steps for each
-    block grow up to their limit first: they are for large sizes only.
+    A hundred times the blocks takes a hundred times as long, but for a constant. Test "graphs of code" counts the steps.
     """
-    for maker in (irreducible, nested, ladder, overlapping) + ((tables,) if largest >= 1000000 else ()):
+    for maker in (irreducible, nested, ladder, overlapping, tables):
         rows = []
         for blocks in (largest // 100, largest // 10, largest):
             code = maker(random.Random(1), blocks)
