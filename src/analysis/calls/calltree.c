@@ -65,6 +65,28 @@ static lode_status end_track(void *user, unsigned worker, lode_track_row *row, l
     return lode_calltree_builder_end(&self->workers[worker].builder, error);
 }
 
+static lode_status resume(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error)
+{
+    struct computation *self = user;
+    return lode_calltree_builder_resume(&self->workers[worker].builder, cut, error);
+}
+
+static lode_status open_workers(struct computation *self, lode_error *error)
+{
+    static const struct lode_calltree_hooks hooks = {.identify = identify};
+    for (unsigned i = 0; i < self->pass.threads; i++)
+        LODE_TRY(lode_calltree_builder_open(&self->workers[i].builder, &hooks, LODE_TRACE_NONE, error));
+    return LODE_OK;
+}
+
+static lode_status restart(void *user, lode_error *error)
+{
+    struct computation *self = user;
+    for (unsigned i = 0; i < self->pass.threads; i++)
+        lode_calltree_builder_close(&self->workers[i].builder);
+    return open_workers(self, error);
+}
+
 static struct lode_calltree_counts *counts_of(const struct lode_content_tree *tree)
 {
     return tree->nodes.bytes;
@@ -94,14 +116,15 @@ static lode_status merge_trees(struct lode_content_tree *tree, const struct lode
 
 static lode_status compute(struct computation *self, lode_calltree *tree, lode_error *error)
 {
-    static const struct lode_calltree_hooks hooks = {.identify = identify};
+    lode_pass_cut(&self->pass);
     self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
     if (self->workers == NULL)
         return lode_fail_memory(error);
     for (unsigned i = 0; i < self->pass.threads; i++)
         self->workers[i].builder.samples = (struct lode_spool)LODE_SPOOL_INIT;
-    for (unsigned i = 0; i < self->pass.threads; i++)
-        LODE_TRY(lode_calltree_builder_open(&self->workers[i].builder, &hooks, LODE_TRACE_NONE, error));
+    LODE_TRY(open_workers(self, error));
+    self->pass.resume = resume;
+    self->pass.restart = restart;
     self->pass.begin = begin_track;
     self->pass.take = take;
     self->pass.end = end_track;
