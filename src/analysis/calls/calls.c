@@ -82,15 +82,45 @@ static lode_status open_concurrent(struct computation *self, lode_error *error)
     return LODE_OK;
 }
 
-static lode_status read_tracks(struct computation *self, lode_error *error)
+static lode_status resume(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error)
 {
-    self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
-    LODE_TRY_ALLOC(self->workers, error);
+    struct computation *self = user;
+    return lode_tallies_resume(&self->workers[worker], cut, error);
+}
+
+static lode_status open_workers(struct computation *self, lode_error *error)
+{
     for (unsigned i = 0; i < self->pass.threads; i++)
         LODE_TRY(lode_tallies_open(&self->workers[i], self->has_names ? &self->names : NULL, error));
+    return LODE_OK;
+}
+
+static void close_workers(struct computation *self)
+{
+    for (unsigned i = 0; self->workers && i < self->pass.threads; i++)
+        lode_tallies_close(&self->workers[i]);
+}
+
+static lode_status restart(void *user, lode_error *error)
+{
+    struct computation *self = user;
+    close_workers(self);
+    lode_call_names_free(&self->names);
+    LODE_TRY(lode_call_names_init(&self->names, self->pass.recording, &self->pass.options, error));
+    return open_workers(self, error);
+}
+
+static lode_status read_tracks(struct computation *self, lode_error *error)
+{
+    lode_pass_cut(&self->pass);
+    self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
+    LODE_TRY_ALLOC(self->workers, error);
+    LODE_TRY(open_workers(self, error));
     LODE_TRY(open_concurrent(self, error));
     self->pass.take = take;
     self->pass.end = end_track;
+    self->pass.resume = resume;
+    self->pass.restart = restart;
     self->pass.user = self;
     return lode_pass_run(&self->pass, error);
 }
@@ -444,8 +474,7 @@ lode_status lode_calls_compute(lode_calls **out, const lode_recording *recording
     self.has_names = self.names.merges || self.names.filter;
     if (status == LODE_OK)
         status = compute(&self, error);
-    for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
-        lode_tallies_close(&self.workers[i]);
+    close_workers(&self);
     for (unsigned i = 0; self.concurrent && i < self.pass.threads; i++)
         lode_elapsed_free(&self.concurrent[i].elapsed);
     free(self.concurrent);

@@ -23,10 +23,18 @@ struct lode_pass {
     /* Of a pass over requests: a side track of the worker's request begins; may be NULL. */
     lode_status (*side)(void *user, unsigned worker, uint32_t track, lode_error *error);
     bool has_requests; /* rows are requests, with their side tracks */
-    /* The track is complete. */
+    /* The track is complete, or a piece of it: sets what this piece adds. */
     lode_status (*end)(void *user, unsigned worker, lode_track_row *row, lode_error *error);
     /* All tracks of a request are complete, which one worker reads then. May be NULL. */
     void (*end_request)(void *user, unsigned worker);
+    /*
+     * Of a pass that cuts tracks: a piece begins, inside of calls that another worker saw begin.
+     * They count where they end; a piece does not count what it leaves open.
+     */
+    lode_status (*resume)(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error);
+    /* The pieces did not fit: all that was taken is void, and tracks are read again as a whole. */
+    lode_status (*restart)(void *user, lode_error *error);
+    bool cuts;
     void *user;
 };
 
@@ -35,6 +43,8 @@ lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recordi
                            const lode_calls_options *options, lode_error *error);
 /* Makes rows requests: the side tracks of a request are read after its main one, as one row. */
 void lode_pass_join(struct lode_pass *pass);
+/* Cuts long tracks, so that all threads have work; sets `threads`. Needs resume and restart. */
+void lode_pass_cut(struct lode_pass *pass);
 /* Reads the tracks, largest first for load balance; then passes findings on in track order. */
 lode_status lode_pass_run(struct lode_pass *pass, lode_error *error);
 void lode_pass_close(struct lode_pass *pass);
@@ -89,6 +99,8 @@ void lode_tallies_close(struct lode_tallies *tallies);
 lode_status lode_tallies_take(struct lode_tallies *tallies, const lode_event *events, size_t count,
                               lode_error *error);
 void lode_tallies_end(struct lode_tallies *tallies, lode_track_row *row);
+/* Implements resume: calls that count where they end, and their time in their callers. */
+lode_status lode_tallies_resume(struct lode_tallies *tallies, const struct lode_cut *cut, lode_error *error);
 
 /*
  * The canonical order of functions: by label, module path, offset. Sets `ranks`, by function index,

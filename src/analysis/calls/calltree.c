@@ -93,6 +93,28 @@ static void end_request(void *user, unsigned worker)
     lode_elapsed_end_request(&self->workers[worker].elapsed);
 }
 
+static lode_status resume(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error)
+{
+    struct computation *self = user;
+    return lode_calltree_builder_resume(&self->workers[worker].builder, cut, error);
+}
+
+static lode_status open_workers(struct computation *self, lode_error *error)
+{
+    static const struct lode_calltree_hooks hooks = {.identify = identify};
+    for (unsigned i = 0; i < self->pass.threads; i++)
+        LODE_TRY(lode_calltree_builder_open(&self->workers[i].builder, &hooks, LODE_TRACE_NONE, error));
+    return LODE_OK;
+}
+
+static lode_status restart(void *user, lode_error *error)
+{
+    struct computation *self = user;
+    for (unsigned i = 0; i < self->pass.threads; i++)
+        lode_calltree_builder_close(&self->workers[i].builder);
+    return open_workers(self, error);
+}
+
 static struct lode_calltree_counts *counts_of(const struct lode_content_tree *tree)
 {
     return tree->nodes.bytes;
@@ -156,7 +178,7 @@ static lode_status merge_all(struct computation *self, lode_calltree *tree, lode
 
 static lode_status compute(struct computation *self, lode_calltree *tree, lode_error *error)
 {
-    static const struct lode_calltree_hooks hooks = {.identify = identify};
+    lode_pass_cut(&self->pass);
     self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
     if (self->workers == NULL)
         return lode_fail_memory(error);
@@ -165,8 +187,9 @@ static lode_status compute(struct computation *self, lode_calltree *tree, lode_e
     self->has_sides = lode_pass_has_sides(&self->pass);
     for (unsigned i = 0; i < self->pass.threads; i++)
         lode_elapsed_init(&self->workers[i].elapsed);
-    for (unsigned i = 0; i < self->pass.threads; i++)
-        LODE_TRY(lode_calltree_builder_open(&self->workers[i].builder, &hooks, LODE_TRACE_NONE, error));
+    LODE_TRY(open_workers(self, error));
+    self->pass.resume = resume;
+    self->pass.restart = restart;
     self->pass.begin = begin_track;
     self->pass.take = take;
     self->pass.end = end_track;

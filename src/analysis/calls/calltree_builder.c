@@ -330,6 +330,20 @@ lode_status lode_calltree_builder_below(struct lode_calltree_builder *self,
     return LODE_OK;
 }
 
+lode_status lode_calltree_builder_resume(struct lode_calltree_builder *self, const struct lode_cut *cut,
+                                         lode_error *error)
+{
+    uint32_t node = self->stack[0];
+    for (size_t i = 0; i < cut->count; i++) {
+        if (!reserve_stack(self) || (node = call_other(self, node, cut->calls[i].function)) == 0)
+            return lode_fail_memory(error);
+        self->stack[++self->depth] = node;
+    }
+    self->time = cut->time;
+    self->has_begun = true;
+    return LODE_OK;
+}
+
 lode_status lode_calltree_builder_end(struct lode_calltree_builder *self, lode_error *error)
 {
     /* What passes between calls of a side track is no time of their caller. */

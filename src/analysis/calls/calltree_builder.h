@@ -5,6 +5,7 @@
 
 #include "base/io/spool.h"
 #include "model/database/tree.h"
+#include "model/recording/cuts.h"
 #include <lode/event.h>
 
 enum {
@@ -91,6 +92,9 @@ lode_status lode_calltree_builder_begin(struct lode_calltree_builder *builder, u
 /* Puts the track that was started below calls of another one, the outermost first. */
 lode_status lode_calltree_builder_below(struct lode_calltree_builder *builder,
                                         const lode_function *const *callers, size_t count, lode_error *error);
+/* After begin: the track was cut here. Its open calls count where they began. */
+lode_status lode_calltree_builder_resume(struct lode_calltree_builder *builder, const struct lode_cut *cut,
+                                         lode_error *error);
 /* Balanced, chronological events. */
 lode_status lode_calltree_builder_take(struct lode_calltree_builder *builder, const lode_event *events,
                                        size_t count, lode_error *error);

@@ -3,12 +3,14 @@
 #include "analysis/calls/calls.h"
 #include "analysis/calls/finding_list.h"
 #include "analysis/calls/off_cpu.h"
+#include "analysis/calls/pieces.h"
 #include "analysis/calls/slice.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,11 +29,14 @@ struct worker {
 
 struct run {
     struct lode_pass *pass;
-    uint32_t *order; /* first rows of what a worker reads, the largest first */
-    uint32_t count;
+    /* First rows of what a worker reads and, after the number of rows, pieces: the largest first. */
+    uint32_t *order;
+    uint32_t count; /* of them */
+    struct lode_pieces pieces;
+    atomic_bool is_misfit; /* a piece did not end where the next one began */
     struct worker *workers;
     struct lode_finding_list *kept; /* by row */
-    pthread_mutex_t lock;           /* protects progress */
+    pthread_mutex_t lock;           /* protects progress, and rows that are cut */
     struct lode_progress progress;
 };
 
@@ -154,15 +159,16 @@ static lode_status process(const struct run *run, unsigned worker, lode_track_ro
     return hand_on(run->pass, worker, row, events, count, error);
 }
 
-static lode_status read_events(struct run *run, unsigned worker, lode_track_row *row, uint32_t track,
+/* `left`: bytes of the track, or of the piece. */
+static lode_status read_events(struct run *run, unsigned worker, lode_track_row *row, uint64_t left,
                                lode_cursor *cursor, lode_error *error)
 {
     const struct lode_pass *pass = run->pass;
     struct lode_slicer *slicer = &run->workers[worker].slicer;
-    uint64_t left = pass->recording->tracks[track].bytes, unreported = 0;
+    uint64_t unreported = 0;
     const lode_event *events;
     size_t count;
-    while (!lode_slicer_has_ended(slicer)) {
+    while (!lode_slicer_has_ended(slicer) && !run->is_misfit) {
         lode_status status = lode_cursor_next(cursor, &events, &count, error);
         if (status == LODE_END)
             break;
@@ -183,17 +189,23 @@ static lode_status read_events(struct run *run, unsigned worker, lode_track_row 
     return report_events(run, left, &left, error);
 }
 
+static void reset_worker(struct worker *self)
+{
+    lode_slicer_reset(&self->slicer);
+    lode_slicer_reset(&self->inner);
+    lode_off_cpu_reset(&self->off_cpu);
+}
+
 /* Reads one track of a row. */
 static lode_status read_part(struct run *run, unsigned worker, lode_track_row *row, uint32_t track,
                              const lode_cursor_options *options, lode_error *error)
 {
+    const lode_recording *recording = run->pass->recording;
     lode_cursor *cursor;
-    lode_slicer_reset(&run->workers[worker].slicer);
-    lode_slicer_reset(&run->workers[worker].inner);
-    lode_off_cpu_reset(&run->workers[worker].off_cpu);
-    lode_status status = lode_cursor_open(&cursor, run->pass->recording, track, options, error);
+    reset_worker(&run->workers[worker]);
+    lode_status status = lode_cursor_open(&cursor, recording, track, options, error);
     if (status == LODE_OK)
-        status = read_events(run, worker, row, track, cursor, error);
+        status = read_events(run, worker, row, recording->tracks[track].bytes, cursor, error);
     lode_cursor_close(cursor);
     return status;
 }
@@ -211,20 +223,29 @@ static lode_status read_parts(struct run *run, unsigned worker, lode_track_row *
     return LODE_OK;
 }
 
-static lode_status read_track(struct run *run, unsigned worker, lode_track_row *row, lode_error *error)
+/* Where the findings of a row go. */
+static lode_cursor_options options_of_row(struct run *run, unsigned worker, const lode_track_row *row)
 {
     const struct lode_pass *pass = run->pass;
     struct lode_finding_buffer *buffer = &run->workers[worker].buffer;
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
-    lode_track_row own = *row; /* copied: adjacent rows belong to other workers */
-    if (pass->begin)
-        LODE_TRY(pass->begin(pass->user, worker, row, error));
     options.strict = pass->options.strict;
     if (pass->options.on_finding) {
         lode_finding_buffer_begin(buffer, &run->kept[row - pass->rows]);
         options.on_finding = lode_finding_buffer_take;
         options.user = buffer;
     }
+    return options;
+}
+
+static lode_status read_track(struct run *run, unsigned worker, lode_track_row *row, lode_error *error)
+{
+    const struct lode_pass *pass = run->pass;
+    struct lode_finding_buffer *buffer = &run->workers[worker].buffer;
+    lode_track_row own = *row; /* copied: adjacent rows belong to other workers */
+    if (pass->begin)
+        LODE_TRY(pass->begin(pass->user, worker, row, error));
+    lode_cursor_options options = options_of_row(run, worker, row);
     lode_status status = read_parts(run, worker, &own, &options, error);
     if (buffer->failed)
         return lode_fail_memory(error);
@@ -235,6 +256,49 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
     *row = own;
     return status;
 }
+
+/* ---- a piece of a track ---- */
+
+/* Only the last piece may repair: what the others repair could change what follows. */
+static lode_status read_piece_events(struct run *run, unsigned worker, const struct lode_piece *piece,
+                                     lode_track_row *part, lode_error *error)
+{
+    const lode_recording *recording = run->pass->recording;
+    lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
+    lode_cursor *cursor;
+    reset_worker(&run->workers[worker]);
+    run->workers[worker].off_cpu.depth = piece->from ? piece->from->count : 0;
+    if (piece->to == NULL)
+        options = options_of_row(run, worker, &run->pass->rows[piece->row]);
+    LODE_TRY(recording->ops->cursor_open_piece(&cursor, recording, part->track, piece->from, piece->to,
+                                               &options, error));
+    lode_status status = read_events(run, worker, part, piece->bytes, cursor, error);
+    if (piece->to && status == LODE_OK && !recording->ops->cursor_meets(cursor, piece->to))
+        run->is_misfit = true;
+    lode_cursor_close(cursor);
+    return run->workers[worker].buffer.failed ? lode_fail_memory(error) : status;
+}
+
+static lode_status read_piece(struct run *run, unsigned worker, const struct lode_piece *piece,
+                              lode_error *error)
+{
+    const struct lode_pass *pass = run->pass;
+    lode_track_row *row = &pass->rows[piece->row], part = {.track = row->track};
+    if (pass->begin)
+        LODE_TRY(pass->begin(pass->user, worker, &part, error));
+    if (piece->from)
+        LODE_TRY(pass->resume(pass->user, worker, piece->from, error));
+    LODE_TRY(read_piece_events(run, worker, piece, &part, error));
+    LODE_TRY(pass->end(pass->user, worker, &part, error));
+    if (run->workers[worker].off_cpu.is_asked)
+        part.out = run->workers[worker].off_cpu.inside;
+    pthread_mutex_lock(&run->lock);
+    lode_piece_add(row, &part);
+    pthread_mutex_unlock(&run->lock);
+    return LODE_OK;
+}
+
+/* ---- items of work ---- */
 
 /* Whether a track has events in the time window; much cheaper than reading it. */
 static lode_status meets_window(const struct lode_pass *pass, uint32_t track, bool *meets, lode_error *error)
@@ -279,7 +343,11 @@ static uint64_t bytes_of_item(const struct lode_pass *pass, uint32_t row)
 static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct run *run = context;
-    uint32_t row = run->order[item];
+    uint32_t row = run->order[item], rows = run->pass->row_count;
+    if (run->is_misfit)
+        return LODE_OK;
+    if (row >= rows)
+        return read_piece(run, worker, &run->pieces.items[row - rows], error);
     for (uint32_t end = end_of_item(run->pass, row); row < end; row++)
         LODE_TRY(read_row(run, worker, &run->pass->rows[row], error));
     if (run->pass->end_request)
@@ -289,10 +357,16 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
 
 /* ---- a run ---- */
 
-/* Small tracks keep their order: adjacent ones are read together. */
-static uint64_t size_of(const struct run *run, uint32_t row)
+static uint64_t bytes_of(const struct run *run, uint32_t place)
 {
-    uint64_t bytes = bytes_of_item(run->pass, row);
+    uint32_t rows = run->pass->row_count;
+    return place < rows ? bytes_of_item(run->pass, place) : run->pieces.items[place - rows].bytes;
+}
+
+/* Small tracks keep their order: adjacent ones are read together. */
+static uint64_t size_of(const struct run *run, uint32_t place)
+{
+    uint64_t bytes = bytes_of(run, place);
     return bytes >= run->progress.total / SMALL_TRACKS / run->pass->threads ? bytes : 0;
 }
 
@@ -309,7 +383,10 @@ static void open_worker(struct worker *self, const struct lode_pass *pass)
 {
     lode_slice window = pass->slice, inner = LODE_SLICE_INIT;
     self->off_cpu.stops = pass->options.is_running;
-    self->off_cpu.is_asked = pass->options.is_running || pass->slice.no_sched;
+    /* Without such events, only the order of the two slicers would matter. */
+    bool can_be_out = !pass->recording->is_never_out || window.depth > 0 || window.min_time > 0;
+    self->off_cpu.is_asked = pass->options.is_running || (pass->slice.no_sched && can_be_out);
+    window.no_sched = self->off_cpu.is_asked && window.no_sched;
     if (self->off_cpu.is_asked) {
         inner.depth = window.depth;
         inner.min_time = window.min_time;
@@ -321,23 +398,36 @@ static void open_worker(struct worker *self, const struct lode_pass *pass)
     lode_slicer_init(&self->inner, &inner);
 }
 
+/* What is not cut, and all pieces, the largest first. */
+static lode_status put_in_order(struct run *run, lode_error *error)
+{
+    struct lode_pass *pass = run->pass;
+    const struct lode_pieces *pieces = &run->pieces;
+    run->order = calloc(pass->row_count + pieces->count + 1, sizeof *run->order);
+    LODE_TRY_ALLOC(run->order, error);
+    for (uint32_t i = 0; i < pass->row_count; i = end_of_item(pass, i))
+        if (pieces->cuts == NULL || pieces->cuts[i].count == 0)
+            run->order[run->count++] = i;
+    for (uint32_t i = 0; i < pieces->count; i++)
+        run->order[run->count++] = pass->row_count + i;
+    qsort_r(run->order, run->count, sizeof *run->order, compare_sizes, run);
+    return LODE_OK;
+}
+
 static lode_status run_open(struct run *run, lode_error *error)
 {
     struct lode_pass *pass = run->pass;
-    run->order = calloc((size_t)pass->row_count + 1, sizeof *run->order);
     run->workers = lode_pass_workers(pass, sizeof *run->workers);
     run->kept = calloc((size_t)pass->row_count + 1, sizeof *run->kept);
-    LODE_TRY_ALLOC(run->order && run->workers && run->kept, error);
-    for (uint32_t i = 0; i < pass->row_count; i = end_of_item(pass, i))
-        run->order[run->count++] = i;
+    LODE_TRY_ALLOC(run->workers && run->kept, error);
     for (uint32_t i = 0; i < pass->row_count; i++) {
         run->progress.total += bytes_of_row(pass, pass->rows[i].track);
         lode_finding_list_init(&run->kept[i]);
     }
-    qsort_r(run->order, run->count, sizeof *run->order, compare_sizes, run);
     for (unsigned i = 0; i < pass->threads; i++)
         open_worker(&run->workers[i], pass);
-    return LODE_OK;
+    LODE_TRY(lode_pieces_make(&run->pieces, pass, run->progress.total, error));
+    return put_in_order(run, error);
 }
 
 static void run_close(struct run *run)
@@ -349,12 +439,14 @@ static void run_close(struct run *run)
         lode_finding_buffer_free(&run->workers[i].buffer);
     }
     forget_findings(run);
+    lode_pieces_free(&run->pieces);
     free(run->workers);
     free(run->order);
     pthread_mutex_destroy(&run->lock);
 }
 
-lode_status lode_pass_run(struct lode_pass *pass, lode_error *error)
+/* LODE_NOT_FOUND: the pieces do not fit, or what failed is to be found in a whole track. */
+static lode_status run_once(struct lode_pass *pass, lode_error *error)
 {
     struct run run = {
         .pass = pass,
@@ -366,8 +458,23 @@ lode_status lode_pass_run(struct lode_pass *pass, lode_error *error)
         .items = run.count, .work = work, .context = &run, .window = run.count, .pool = pass->options.pool};
     if (status == LODE_OK)
         status = lode_pool_run(pass->threads, &job, error);
+    if (run.pieces.count > 0 && (run.is_misfit || status != LODE_OK) && status != LODE_ERR_CANCELLED)
+        status = LODE_NOT_FOUND;
     if (status == LODE_OK && pass->options.on_finding)
         status = pass_findings_on(&run, error);
     run_close(&run);
     return status;
+}
+
+lode_status lode_pass_run(struct lode_pass *pass, lode_error *error)
+{
+    bool was_cut = pass->cuts;
+    lode_status status = run_once(pass, error);
+    if (status != LODE_NOT_FOUND || !was_cut)
+        return status;
+    pass->cuts = false;
+    for (uint32_t i = 0; i < pass->row_count; i++)
+        pass->rows[i] = (lode_track_row){.track = pass->rows[i].track};
+    LODE_TRY(pass->restart(pass->user, error));
+    return run_once(pass, error);
 }

@@ -274,9 +274,19 @@ lode_status lode_tallies_take(struct lode_tallies *self, const lode_event *event
     return LODE_OK;
 }
 
+lode_status lode_tallies_resume(struct lode_tallies *self, const struct lode_cut *cut, lode_error *error)
+{
+    for (size_t i = 0; i < cut->count; i++) {
+        lode_event event = {
+            .time = cut->calls[i].begin, .function = cut->calls[i].function, .kind = LODE_EVENT_ENTER};
+        LODE_TRY(lode_tallies_take(self, &event, 1, error));
+    }
+    return LODE_OK;
+}
+
 void lode_tallies_end(struct lode_tallies *self, lode_track_row *row)
 {
-    /* Tracks are balanced; otherwise open calls would be dropped. */
+    /* Tracks are balanced, but pieces leave calls open: those count where they end. */
     if (self->depth > OUTSIDE)
         memset(self->active, 0, self->capacity * sizeof *self->active);
     row->calls = self->calls;

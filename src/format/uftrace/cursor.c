@@ -282,7 +282,8 @@ static __attribute__((noinline)) size_t take_plain_be(struct uft_cursor *self, c
 /* How many records can be consumed at once: each is an event, and may be a call. */
 static size_t most_plain(const struct uft_cursor *self, struct lode_range bytes)
 {
-    uint64_t most = bytes.size / UFT_RECORD_SIZE;
+    uint64_t left = self->until - self->offset;
+    uint64_t most = (bytes.size < left ? bytes.size : left) / UFT_RECORD_SIZE;
     size_t room = self->batch < UFT_BATCH ? self->batch : self->event_capacity;
     size_t events = room - self->event_count;
     size_t frames = self->frame_capacity - self->frame_count - 1;
@@ -316,11 +317,13 @@ static lode_status take_plain_records(struct uft_cursor *self)
 
 /* ---- the cursor ---- */
 
-/* Whether the next record can be read without moving the stream, which the batch borrows from. */
+/* Whether the piece has another record, without moving the stream, which the batch borrows from. */
 static bool can_go_on(const struct uft_cursor *self)
 {
     const struct lode_stream *stream = &self->stream;
     uint64_t end = stream->piece_at + stream->piece.size;
+    if (self->offset >= self->until)
+        return false;
     return !self->has_payload || end >= stream->size ||
            (self->offset >= stream->piece_at && self->offset + RECORD_MAX <= end);
 }
@@ -412,7 +415,7 @@ static struct uft_cursor *new_cursor(const lode_recording *recording, uint32_t t
     self->task = &self->rec->tasks[track];
     self->stream.fd = -1;
     lode_map_init(&self->unknown);
-    self->to = UINT64_MAX;
+    self->to = self->until = UINT64_MAX;
     self->can_wrap = self->rec->info.max_stack > 1024;
     self->error = error;
     return self;

@@ -58,6 +58,7 @@ struct uft_cursor {
     struct lode_stream stream;
     uint64_t offset; /* of the next record */
     uint64_t to;     /* events at this time and later are left out */
+    uint64_t until;  /* the offset of the first record of the next piece, or UINT64_MAX */
     uint64_t last_time;
     bool has_begun;           /* a record has been read */
     bool is_window;           /* the cursor started in the middle of the track */

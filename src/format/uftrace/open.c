@@ -2,6 +2,7 @@
 #include "base/compare.h"
 #include "base/error.h"
 #include "format/replace.h"
+#include "format/uftrace/cut/cut.h"
 #include "format/uftrace/read.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,9 @@ static const struct lode_recording_ops ops = {
     .cursor_seek = lode_uft_cursor_seek,
     .cursor_position = lode_uft_cursor_position,
     .cursor_resume = lode_uft_cursor_resume,
+    .survey = lode_uft_survey,
+    .cursor_open_piece = lode_uft_cursor_open_piece,
+    .cursor_meets = lode_uft_cursor_meets,
     .cursor_next = lode_uft_cursor_next,
     .cursor_close = lode_uft_cursor_close,
     .arguments = arguments_of,
@@ -221,6 +225,7 @@ static lode_status read_all(struct uft_opening *opening)
     rec->base.facts = facts;
     rec->base.fact_count = opening->facts.count;
     rec->base.has_sched = rec->base.has_sched && !is_without_sched(&rec->base);
+    rec->base.is_never_out = rec->perf.thread_count == 0;
     rec->scheduled_out = lode_uft_state_function(rec, "linux:schedule", 0);
     rec->preempted = lode_uft_state_function(rec, "linux:schedule (pre-empted)", 1);
     LODE_TRY_ALLOC(rec->scheduled_out && rec->preempted, opening->error);

@@ -8,6 +8,7 @@
 #include "model/database/context.h"
 #include "model/names/functions.h"
 #include "model/recording/checkpoints.h"
+#include "model/recording/cuts.h"
 #include <lode/event.h>
 
 /* Operations of a format. All but close and those of a cursor are thread-safe. */
@@ -30,6 +31,17 @@ struct lode_recording_ops {
      */
     uint64_t (*cursor_position)(const lode_cursor *cursor);
     lode_status (*cursor_resume)(lode_cursor *cursor, uint64_t position, uint64_t time, lode_error *error);
+    /*
+     * Pieces of a track: what a part of it leaves open; a cursor between two cuts (NULL: the
+     * beginning, the end); and whether one that ended is where the next piece began. NULL: tracks
+     * are not cut.
+     */
+    lode_status (*survey)(const lode_recording *recording, uint32_t track, struct lode_cut_survey *survey,
+                          lode_error *error);
+    lode_status (*cursor_open_piece)(lode_cursor **out, const lode_recording *recording, uint32_t track,
+                                     const struct lode_cut *from, const struct lode_cut *to,
+                                     const lode_cursor_options *options, lode_error *error);
+    bool (*cursor_meets)(const lode_cursor *cursor, const struct lode_cut *cut);
     lode_status (*arguments)(const lode_recording *recording, uint32_t track, const lode_event *event,
                              lode_argument *arguments, size_t capacity, size_t *count, lode_error *error);
     const char *(*event_name)(const lode_recording *recording, uint64_t id);
@@ -89,9 +101,11 @@ struct lode_recording {
     struct lode_function_table functions; /* grows while cursors read; has its own lock */
     const lode_recording *functions_of;   /* the owner of the function table; NULL: this one */
     struct lode_checkpoints *checkpoints; /* of tracks that were read; NULL: none are kept */
+    uint64_t piece;                       /* bytes of a piece of a track that is cut; 0: chosen */
     const lode_rule *rules;               /* of the format, for findings of cursors */
     size_t rule_count;
-    bool has_sched; /* off-CPU events were recorded, even if there are none */
+    bool has_sched;    /* off-CPU events were recorded, even if there are none */
+    bool is_never_out; /* no track has such events; false: perhaps */
     struct lode_recording_quality quality;
 };
 
