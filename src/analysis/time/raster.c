@@ -21,7 +21,8 @@ bool lode_raster_reserve(struct lode_raster_tally *tally, uint32_t count)
     if (!lode_grow(&tally->bins, before, after, sizeof *tally->bins, true) ||
         !lode_grow(&tally->sums, before, after, sizeof *tally->sums, true) ||
         !lode_grow(&tally->is_idle, before, after, sizeof *tally->is_idle, true) ||
-        !lode_grow(&tally->touched, before, after, sizeof *tally->touched, true))
+        !lode_grow(&tally->touched, before ? (size_t)before + 1 : 0, (size_t)after + 1,
+                   sizeof *tally->touched, true))
         return false;
     tally->capacity = after;
     return true;
@@ -94,26 +95,32 @@ void lode_raster_flush(struct lode_raster_tally *tally)
     tally->touched_count = 0;
 }
 
+/* What has most time of those that are idle, or are not; 0 if none has any. */
+static uint64_t most_time(const struct lode_raster_tally *tally, bool by_number, bool with_idle,
+                          uint32_t *best)
+{
+    uint64_t most = 0;
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < tally->touched_count; i++) {
+        uint32_t number = tally->touched[i];
+        bool counts = with_idle | !tally->is_idle[number];
+        uint64_t time = counts ? tally->bins[number].nanoseconds : 0;
+        bool wins = (time > most) | (by_number & (time == most) & (number < first));
+        most = wins ? time : most;
+        first = wins ? number : first;
+    }
+    *best = first;
+    return most;
+}
+
 void lode_raster_close(lode_picture *picture, struct lode_raster_tally *tally, uint32_t row, unsigned column,
                        bool is_by_number)
 {
     bool idle_last = picture->options.idle == LODE_PICTURE_IDLE_LAST;
-    bool is_best_idle = true;
-    uint32_t best = 0;
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < tally->touched_count; i++) {
-        uint32_t number = tally->touched[i];
-        uint64_t time = tally->bins[number].nanoseconds;
-        bool is_idle = idle_last && tally->is_idle[number];
-        if (time == 0 || (is_idle && !is_best_idle))
-            continue;
-        if (time > most || (is_best_idle && !is_idle && idle_last) ||
-            (is_by_number && time == most && number < best)) {
-            best = number;
-            most = time;
-            is_best_idle = is_idle;
-        }
-    }
+    uint32_t best;
+    uint64_t most = most_time(tally, is_by_number, !idle_last, &best);
+    if (most == 0 && idle_last)
+        most = most_time(tally, is_by_number, true, &best);
     lode_raster_flush(tally);
     if (most > 0)
         lode_raster_set(picture, row, column, best, most);

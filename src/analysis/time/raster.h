@@ -39,7 +39,7 @@ struct lode_raster_tally {
     _Alignas(LODE_RASTER_ALIGN) struct lode_raster_bin *bins; /* of the current cell */
     struct lode_raster_bin *sums;                             /* of all cells before */
     uint8_t *is_idle;
-    uint32_t *touched; /* numbers in the current cell, in chronological order */
+    uint32_t *touched; /* in the current cell, in chronological order; and room for one more */
     uint32_t touched_count, capacity;
 };
 
@@ -50,8 +50,9 @@ static inline void raster_add(struct lode_raster_tally *tally, uint32_t number, 
                               unsigned begins)
 {
     struct lode_raster_bin *bin = &tally->bins[number];
-    if ((bin->nanoseconds | bin->samples) == 0)
-        tally->touched[tally->touched_count++] = number;
+    /* Whether a number is new in a cell is unpredictable: no branch. */
+    tally->touched[tally->touched_count] = number;
+    tally->touched_count += (bin->nanoseconds | bin->samples) == 0;
     bin->nanoseconds += nanoseconds;
     bin->samples += begins;
 }

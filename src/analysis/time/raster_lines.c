@@ -121,9 +121,10 @@ static inline uint32_t id_at(const uint8_t *sample, bool is_big, uint32_t idle_i
  * Adds what a line has up to the end of a column. Samples whose part in the window is empty count,
  * but have no time.
  */
-static inline void add_samples(const struct drawing *self, struct lode_raster_tally *tally,
+static inline void add_samples(const struct drawing *self, struct lode_raster_tally *shared,
                                struct cursor *cursor, uint64_t edge, bool is_big)
 {
+    struct lode_raster_tally own = *shared, *tally = &own; /* its count stays in a register */
     const uint64_t window_begin = self->picture->window.from, window_end = self->picture->window.to;
     const uint8_t *at = cursor->at, *const end = cursor->end;
     uint64_t from = cursor->from, to = cursor->to;
@@ -149,6 +150,7 @@ static inline void add_samples(const struct drawing *self, struct lode_raster_ta
         from = begins ? time : window_begin;
         to = next < window_end ? next : window_end;
     }
+    shared->touched_count = own.touched_count;
     cursor->at = at;
     cursor->from = from;
     cursor->to = to;

@@ -95,13 +95,6 @@ static void drop_file(struct victim *victim, enum hpct_file_id file)
 
 /* ---- what breaks each rule ---- */
 
-enum {
-    POINT,
-    FUNCTION,
-    LEX_AWARE,
-    EXECUTION /* metric ids of metric 0 */
-};
-
 static const uint64_t FAR_AWAY = UINT64_C(1) << 40;
 
 #define BREAK(name) static void break_##name(struct victim *v)

@@ -5,6 +5,14 @@
 
 #include "minidb.h"
 
+/* Metric ids of metric 0. */
+enum {
+    POINT,
+    FUNCTION,
+    LEX_AWARE,
+    EXECUTION
+};
+
 /* A database that is about to be broken. */
 struct victim {
     struct minidb db;

@@ -91,6 +91,68 @@ static void damage_in_one_file_does_not_hide_damage_in_another(void **state)
     minidb_free(&victim.db);
 }
 
+/* ---- sums of values, by which profile.db and cct.db are compared ---- */
+
+static unsigned char *profile_bits(struct victim *v, uint32_t profile, uint32_t context, uint32_t metric)
+{
+    uint64_t offset = minidb_profile_value(&v->db, profile, context, metric);
+    assert_int_not_equal(offset, 0);
+    return (unsigned char *)(uintptr_t)v->files[HPCT_PROFILE].data + offset + WIRE_ProfileValue_value;
+}
+
+static unsigned char *context_bits(struct victim *v, uint32_t profile, uint32_t context, uint32_t metric)
+{
+    uint64_t offset = minidb_context_value(&v->db, context, metric, profile);
+    assert_int_not_equal(offset, 0);
+    return (unsigned char *)(uintptr_t)v->files[HPCT_CCT].data + offset + WIRE_ContextValue_value;
+}
+
+static unsigned count_differences(const struct victim *victim)
+{
+    struct hpct_case differs = *find_case("cct-differs");
+    return check_at(victim, &differs, LODE_CHECK_FULL).of_rule;
+}
+
+/* These bits of a NaN, and those of a tiny number, are the same number modulo 2^64 - 59. */
+static void bits_that_are_equal_modulo_the_prime_differ(void **state)
+{
+    const struct minidb_options options = MINIDB_OPTIONS_INIT;
+    (void)state;
+    for (unsigned side = 0; side < 2; side++) {
+        struct victim victim = {.count = HPCT_FILES};
+        minidb_make(&victim.db, &options);
+        minidb_files(&victim.db, victim.files);
+        put_u64le(profile_bits(&victim, 2, 6, EXECUTION), side ? UINT64_MAX - 57 : 1);
+        put_u64le(context_bits(&victim, 2, 6, EXECUTION), side ? 1 : UINT64_MAX - 57);
+        assert_int_equal(count_differences(&victim), 1);
+        minidb_free(&victim.db);
+    }
+}
+
+/* Two values of cct.db that are exchanged: of two contexts, two metrics, two profiles. */
+static void exchanged_values_are_found(void **state)
+{
+    const struct minidb_options options = MINIDB_OPTIONS_INIT;
+    const uint32_t pairs[][2][3] = {{{2, 6, EXECUTION}, {2, 0, EXECUTION}},
+                                    {{1, 0, EXECUTION}, {1, 0, EXECUTION + MINIDB_SCOPES}},
+                                    {{2, 6, EXECUTION}, {1, 6, EXECUTION}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct victim victim = {.count = HPCT_FILES};
+        minidb_make(&victim.db, &options);
+        minidb_files(&victim.db, victim.files);
+        unsigned char *at[2];
+        for (size_t k = 0; k < 2; k++)
+            at[k] = context_bits(&victim, pairs[i][k][0], pairs[i][k][1], pairs[i][k][2]);
+        uint64_t first = get_u64le(at[0]), second = get_u64le(at[1]);
+        put_u64le(at[0], second);
+        put_u64le(at[1], first);
+        assert_int_not_equal(first, second);
+        assert_int_equal(count_differences(&victim), 2);
+        minidb_free(&victim.db);
+    }
+}
+
 static void sound_databases_have_no_findings(void **state)
 {
     (void)state;
@@ -123,6 +185,8 @@ int main(void)
     const struct CMUnitTest others[] = {
         cmocka_unit_test(sound_databases_have_no_findings),
         cmocka_unit_test(damage_in_one_file_does_not_hide_damage_in_another),
+        cmocka_unit_test(bits_that_are_equal_modulo_the_prime_differ),
+        cmocka_unit_test(exchanged_values_are_found),
         cmocka_unit_test(every_rule_has_a_case),
     };
     return run_rule_cases(&cases, breaks_exactly_one_rule, others, sizeof others / sizeof *others);

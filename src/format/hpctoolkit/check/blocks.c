@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The structure of profile.db and cct.db: all bounds and orders. */
 #include "base/text/count.h"
-#include "format/hpctoolkit/check/check.h"
+#include "format/hpctoolkit/check/dense.h"
 #include "model/database/block.h"
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +21,8 @@ struct block_check {
     uint64_t values_offset, record_offset;
     const struct hpct_metric_id *metrics; /* table of metric ids; NULL if meta.db is unusable */
     uint64_t unlisted_values;
-    struct hpct_sum sum;
+    struct hpct_parts parts;
+    bool vague; /* as of a sum */
 };
 
 static lode_status block_finding(struct block_check *self, unsigned rule, uint64_t offset, const char *what,
@@ -127,10 +128,17 @@ static lode_status check_block(struct block_check *self, group_fn check_group)
     return LODE_OK;
 }
 
+static uint64_t metric_factor(const struct hpct_check *check, uint32_t metric)
+{
+    uint64_t known = check->values ? check->values[metric].factor : 0;
+    return known ? known : lode_hpct_factor(HPCT_FACTOR_METRIC, metric);
+}
+
 /* The results of a pass over a file. */
 struct pass {
     uint64_t *unlisted;    /* by profile: values at unlisted contexts */
     struct hpct_sum *sums; /* by worker */
+    struct lode_hpct_dense *dense;
 };
 
 /* The order of workers does not matter. */
@@ -149,6 +157,7 @@ static lode_status check_profile_group(struct block_check *self, uint32_t contex
 {
     const struct hpct_check *check = self->check;
     const uint8_t *at = self->block.values + first * WIRE_ProfileValue_SIZE;
+    struct hpct_part part = {0};
     uint32_t last = 0;
     if (check->meta_sound && lode_context_tree_find(&check->db->base.tree, context) == LODE_NO_INDEX)
         self->unlisted_values += end - first;
@@ -161,9 +170,13 @@ static lode_status check_profile_group(struct block_check *self, uint32_t contex
             LODE_TRY(odd_number(self, i));
         if (self->metrics && !self->metrics[metric].known)
             LODE_TRY(unknown_metric(self, metric, value_offset(self, i)));
-        hpct_sum_add(&self->sum, context, metric, self->index, bits);
+        if (check->factors)
+            hpct_part_add(&part, metric_factor(check, metric), bits);
+        self->vague |= bits >= HPCT_PRIME;
         last = metric;
     }
+    if (check->factors)
+        hpct_parts_add(&self->parts, hpct_context_factor(check->factors, context), &part, end - first);
     return LODE_OK;
 }
 
@@ -216,6 +229,24 @@ static lode_status check_tuple(struct hpct_check *check, uint32_t index, const s
     return LODE_OK;
 }
 
+static lode_status check_profile_block(struct block_check *self, struct pass *pass, unsigned worker)
+{
+    struct hpct_check *check = self->check;
+    struct hpct_dense_result result;
+    if (pass->dense && check->measured[self->index] &&
+        lode_hpct_dense_read(pass->dense, worker, &self->block, &result)) {
+        self->report->result.values += self->block.value_count;
+        self->parts = result.parts;
+        self->unlisted_values = result.unlisted_values;
+        check->adds_up[self->index] = result.adds_up;
+        LODE_TRY(check_layout(self));
+    } else {
+        LODE_TRY(check_block(self, check_profile_group));
+    }
+    pass->unlisted[self->index] = self->unlisted_values;
+    return LODE_OK;
+}
+
 static lode_status check_profile(struct hpct_check *check, void *context, uint64_t item, unsigned worker,
                                  struct lode_report *report)
 {
@@ -250,10 +281,10 @@ static lode_status check_profile(struct hpct_check *check, void *context, uint64
                                "profile %" PRIu32 ": %" PRIu64 " values at 0x%" PRIx64 " and %" PRIu32
                                " indices at 0x%" PRIx64 " are not inside the file",
                                index, profile.nValues, profile.pValues, profile.nCtxs, profile.pCtxIndices);
-    LODE_TRY(check_block(&self, check_profile_group));
-    pass->unlisted[index] = self.unlisted_values;
-    if (check->measured[index])
-        hpct_sum_merge(&pass->sums[worker], &self.sum);
+    LODE_TRY(check_profile_block(&self, pass, worker));
+    if (check->measured[index] && check->factors)
+        hpct_sum_add_parts(&pass->sums[worker], &self.parts, check->factors->profiles[index]);
+    pass->sums[worker].vague |= self.vague;
     return LODE_OK;
 }
 
@@ -337,12 +368,15 @@ lode_status lode_hpct_check_profiles(struct hpct_check *check)
     struct pass pass = {.unlisted = calloc((size_t)count, sizeof(uint64_t)),
                         .sums = calloc(check->threads, sizeof(struct hpct_sum))};
     lode_status status = pass.unlisted && pass.sums ? LODE_OK : lode_fail_memory(check->report.error);
+    if (status == LODE_OK && check->meta_sound && check->factors)
+        status = lode_hpct_dense_open(check, &pass.dense);
     if (status == LODE_OK)
         status = lode_hpct_check_items(check, "checking profile.db", count, check_profile, &pass);
     if (status == LODE_OK)
         status = report_unlisted(check, pass.unlisted);
     if (status == LODE_OK)
         check->profile_sum = total_sum(pass.sums, check->threads);
+    lode_hpct_dense_close(pass.dense);
     free(pass.unlisted);
     free(pass.sums);
     LODE_TRY(status);
@@ -352,8 +386,29 @@ lode_status lode_hpct_check_profiles(struct hpct_check *check)
 
 /* ---- cct.db ---- */
 
-static lode_status check_context_group(struct block_check *self, uint32_t metric, uint64_t first,
-                                       uint64_t end)
+/* Adds up a group whose values are in order, plain and of known profiles; false for any other. */
+static bool sum_context_group(const struct block_check *self, uint64_t first, uint64_t end,
+                              struct hpct_part *part)
+{
+    const uint8_t *at = self->block.values + first * WIRE_ContextValue_SIZE;
+    const uint8_t *measured = self->check->measured;
+    const uint64_t *factors = self->check->factors->profiles;
+    uint64_t profiles = self->check->db->profiles.count, least = 0;
+    struct hpct_part own = {0};
+    for (uint64_t i = first; i < end; i++, at += WIRE_ContextValue_SIZE) {
+        uint32_t profile = get_u32le(at);
+        uint64_t bits = get_u64le(at + WIRE_ContextValue_value);
+        if (profile < least || profile >= profiles || !measured[profile] || is_odd(bits))
+            return false;
+        hpct_part_add(&own, factors[profile], bits);
+        least = (uint64_t)profile + 1;
+    }
+    *part = own;
+    return true;
+}
+
+static lode_status check_context_values(struct block_check *self, uint32_t metric, uint64_t first,
+                                        uint64_t end, struct hpct_part *part)
 {
     const struct hpct_check *check = self->check;
     const uint8_t *at = self->block.values + first * WIRE_ContextValue_SIZE;
@@ -361,6 +416,8 @@ static lode_status check_context_group(struct block_check *self, uint32_t metric
     uint32_t last = 0;
     if (self->metrics && !self->metrics[metric].known)
         LODE_TRY(unknown_metric(self, metric, self->record_offset));
+    if (check->factors && sum_context_group(self, first, end, part))
+        return LODE_OK;
     for (uint64_t i = first; i < end; i++, at += WIRE_ContextValue_SIZE) {
         uint32_t profile = get_u32le(at);
         uint64_t bits = get_u64le(at + WIRE_ContextValue_value);
@@ -371,9 +428,21 @@ static lode_status check_context_group(struct block_check *self, uint32_t metric
         if (profiles > 0 && (profile >= profiles || !check->measured[profile]))
             LODE_TRY(block_finding(self, RULE_VALUE_PROFILE, value_offset(self, i),
                                    "a profile that does not exist, or a summary", profile));
-        hpct_sum_add(&self->sum, self->index, metric, profile, bits);
+        if (check->factors)
+            hpct_part_add(part, hpct_profile_factor(check->factors, profile), bits);
+        self->vague |= bits >= HPCT_PRIME;
         last = profile;
     }
+    return LODE_OK;
+}
+
+static lode_status check_context_group(struct block_check *self, uint32_t metric, uint64_t first,
+                                       uint64_t end)
+{
+    struct hpct_part part = {0};
+    LODE_TRY(check_context_values(self, metric, first, end, &part));
+    if (self->check->factors)
+        hpct_parts_add(&self->parts, metric_factor(self->check, metric), &part, end - first);
     return LODE_OK;
 }
 
@@ -397,7 +466,9 @@ static lode_status check_context(struct hpct_check *check, uint32_t index, struc
                                index, context.nValues, context.pValues, context.nMetrics,
                                context.pMetricIndices);
     LODE_TRY(check_block(&self, check_context_group));
-    hpct_sum_merge(sum, &self.sum);
+    if (check->factors)
+        hpct_sum_add_parts(sum, &self.parts, check->factors->contexts[index]);
+    sum->vague |= self.vague;
     return LODE_OK;
 }
 

@@ -116,11 +116,13 @@ static lode_status index_metric_ids(struct hpct_check *check)
         const lode_metric *metric = &db->metrics[m];
         for (uint32_t i = 0; i < metric->scope_count; i++) {
             const lode_scope *scope = metric->scopes[i].scope;
-            check->values[metric->scopes[i].id] = (struct hpct_metric_id){.known = true,
-                                                                          .type = scope->type,
-                                                                          .bit = scope->propagation_index,
-                                                                          .metric = (uint16_t)m,
-                                                                          .position = check->value_ids++};
+            uint16_t id = metric->scopes[i].id;
+            check->values[id] = (struct hpct_metric_id){.known = true,
+                                                        .type = scope->type,
+                                                        .bit = scope->propagation_index,
+                                                        .metric = (uint16_t)m,
+                                                        .position = check->value_ids++,
+                                                        .factor = lode_hpct_factor(HPCT_FACTOR_METRIC, id)};
         }
         for (uint32_t i = 0; i < metric->statistic_count; i++)
             check->statistics[metric->statistics[i].id] =
@@ -135,7 +137,8 @@ static lode_status find_measured(struct hpct_check *check)
 {
     uint64_t count = check->db->profiles.count;
     check->measured = calloc((size_t)count + 1, sizeof *check->measured);
-    LODE_TRY_ALLOC(check->measured, check->report.error);
+    check->adds_up = calloc((size_t)count + 1, sizeof *check->adds_up);
+    LODE_TRY_ALLOC(check->measured && check->adds_up, check->report.error);
     for (uint32_t i = 1; i < count; i++) {
         struct wire_Profile profile;
         lode_hpct_profile(check->db, i, &profile);
@@ -155,9 +158,20 @@ static lode_status check_structure(struct hpct_check *check)
         check->meta_sound = check->tables_sound && check->report.result.errors == errors;
         check->report.result.contexts = db->base.tree.count;
     }
-    LODE_TRY(lode_hpct_check_profiles(check));
-    LODE_TRY(lode_hpct_check_contexts(check));
-    return lode_hpct_check_traces(check);
+    struct hpct_factors factors = {0};
+    lode_status status = LODE_OK;
+    if (check->options->level >= LODE_CHECK_FULL) {
+        status =
+            lode_hpct_factors_open(&factors, db->contexts.count, db->profiles.count, check->report.error);
+        check->factors = &factors;
+    }
+    if (status == LODE_OK)
+        status = lode_hpct_check_profiles(check);
+    if (status == LODE_OK)
+        status = lode_hpct_check_contexts(check);
+    check->factors = NULL;
+    lode_hpct_factors_close(&factors);
+    return status == LODE_OK ? lode_hpct_check_traces(check) : status;
 }
 
 static lode_status check_meaning(struct hpct_check *check)
@@ -208,6 +222,7 @@ lode_status lode_hpct_check_layout(const struct lode_folder *folder, const struc
     free(check.values);
     free(check.statistics);
     free(check.measured);
+    free(check.adds_up);
     lode_hpct_close(check.db);
     return status;
 }

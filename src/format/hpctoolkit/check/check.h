@@ -7,7 +7,7 @@
 #define LODE_FORMAT_HPCTOOLKIT_CHECK_H
 
 #include "base/error.h"
-#include "base/memory/hash.h"
+#include "format/hpctoolkit/check/sums.h"
 #include "format/hpctoolkit/read.h"
 
 /* The meaning of a value's metric id. */
@@ -17,36 +17,8 @@ struct hpct_metric_id {
     uint8_t bit;       /* of a transitive scope */
     uint16_t metric;   /* index */
     uint32_t position; /* counts known ids from 0 */
+    uint64_t factor;   /* of values: of sums */
 };
-
-/*
- * An order-independent sum of values: equal for the same values, and for others with a probability
- * of about 2 to the -128. It includes the hash seed, so that nobody can forge it.
- */
-struct hpct_sum {
-    uint64_t low, high, count;
-};
-
-static inline void hpct_sum_add(struct hpct_sum *sum, uint32_t context, uint32_t metric, uint32_t profile,
-                                uint64_t bits)
-{
-    uint64_t key = ((uint64_t)context << 32 | profile) ^ lode_hash_seed.bytes[1];
-    uint64_t x = (bits ^ lode_hash_seed.bytes[0] ^ key * UINT64_C(0x9e3779b97f4a7c15)) +
-                 metric * UINT64_C(0xd1b54a32d192ed03);
-    x = (x ^ x >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
-    uint64_t y = ((x ^ x >> 29) + key) * UINT64_C(0x94d049bb133111eb);
-    sum->low += x ^ x >> 31;
-    sum->high += y ^ y >> 30;
-    sum->count++;
-}
-
-/* Sums of parts add up to the sum of the whole, in any order. */
-static inline void hpct_sum_merge(struct hpct_sum *to, const struct hpct_sum *from)
-{
-    to->low += from->low;
-    to->high += from->high;
-    to->count += from->count;
-}
 
 /* One kind of finding in a trace line: its count, and its first sample. */
 struct hpct_tally {
@@ -77,11 +49,14 @@ struct hpct_check {
     struct hpct_metric_id *values, *statistics;
     uint32_t value_ids;                       /* how many are known */
     uint8_t *measured;                        /* by profile: 1 unless it is a summary */
+    uint8_t *adds_up;                         /* by profile: 1 if its scopes are right */
+    struct hpct_factors *factors;             /* NULL: no sums are needed */
     struct hpct_sum profile_sum, context_sum; /* of profile.db without summaries, and of cct.db */
     bool tables_sound;                        /* of meta.db */
     bool meta_sound;                          /* metrics and contexts are complete */
     /* All blocks or lines are inside their file and in order. */
     bool profiles_sound, contexts_sound, traces_sound;
+    bool is_transpose; /* cct.db has the values of profile.db */
 };
 
 lode_status lode_hpct_check(const struct lode_folder *folder, const lode_check_options *options,

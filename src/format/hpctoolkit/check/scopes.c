@@ -431,7 +431,7 @@ static lode_status check_profile_scopes(struct hpct_check *check, void *context,
                                .scratch = &scopes->workers[worker],
                                .report = report,
                                .profile = (uint32_t)item};
-    if (lode_profile_is_summary(&check->db->base, self.profile))
+    if (lode_profile_is_summary(&check->db->base, self.profile) || check->adds_up[self.profile])
         return LODE_OK;
     LODE_TRY(lode_profile_block(&check->db->base, self.profile, &self.block, report->error));
     LODE_TRY(reset_scratch(self.scratch, &self.block, report->error));

@@ -2,14 +2,16 @@
 /*
  * Does the summary match the profiles?
  *
- * The summary's contexts are split into ranges of a bounded number of accumulators. For each range,
- * all profiles are read in order, each from its first context in the range, and the statistics are
- * compared.
+ * If cct.db is known to be the transpose of profile.db, it has the values of each context together,
+ * by metric and in the order of profiles. Otherwise the summary's contexts are split into ranges of
+ * a bounded number of accumulators. For each range, all profiles are read in order, each from its
+ * first context in the range. Values are added in the same order both ways.
  *
  * Scope lex_aware at loops is compared with scope function of the summary itself (loops.h):
  * profiles of hpcprof have other values there.
  *
- * Memory: WINDOW_BYTES per thread, 4 bytes per context, 24 per loop and metric of the summary.
+ * Memory: WINDOW_BYTES or 4 bytes per profile for each thread, 4 bytes per context, 24 per loop and
+ * metric of the summary.
  */
 #include "format/hpctoolkit/check/check.h"
 #include "format/hpctoolkit/loops.h"
@@ -20,7 +22,8 @@
 #include <string.h>
 
 enum {
-    WINDOW_BYTES = 8 << 20
+    WINDOW_BYTES = 8 << 20,
+    GROUPS_PER_ITEM = 16 /* of cct.db */
 };
 
 /* Relative to the terms: the difference that another order of addition can make. */
@@ -32,6 +35,11 @@ struct accumulator {
     uint64_t count;
 };
 
+/* Which profiles have a metric at a context: those with the last stamp. */
+struct stamps {
+    uint32_t *by_profile, last;
+};
+
 struct summary {
     lode_block block;                 /* of profile 0 */
     uint32_t ids;                     /* known metric ids: accumulators per context */
@@ -40,6 +48,7 @@ struct summary {
     /* [worker][context in range][metric]: profiles that have the metric in any scope. */
     uint64_t *metric_seen;
     uint64_t *marks;         /* [worker][metric]: the last visit that found the metric */
+    struct stamps *stamps;   /* [worker]; of cct.db only */
     struct lode_array loops; /* of struct loop_value, by index of context */
 };
 
@@ -316,6 +325,153 @@ static lode_status check_window(struct hpct_check *check, void *context, uint64_
     return LODE_OK;
 }
 
+/* ---- from cct.db ---- */
+
+/* Values of one context and metric id, in the order of profiles. */
+static void accumulate_column(struct accumulator *to, const uint8_t *at, uint64_t count)
+{
+    double first = get_f64le(at + WIRE_ContextValue_value);
+    struct accumulator own = {first, first * first, first, first, count};
+    for (uint64_t i = 1; i < count; i++) {
+        double value = get_f64le(at + i * WIRE_ContextValue_SIZE + WIRE_ContextValue_value);
+        own.sum += value;
+        own.squares += value * value;
+        own.min = value < own.min ? value : own.min;
+        own.max = value > own.max ? value : own.max;
+    }
+    *to = own;
+}
+
+/* Gives profiles a stamp; returns how many did not have it. */
+static uint64_t stamp_profiles(struct stamps *stamps, const uint8_t *at, uint64_t count)
+{
+    uint64_t fresh = 0;
+    uint32_t *by_profile = stamps->by_profile, stamp = stamps->last;
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t profile = get_u32le(at + i * WIRE_ContextValue_SIZE);
+        fresh += by_profile[profile] != stamp;
+        by_profile[profile] = stamp;
+    }
+    return fresh;
+}
+
+static void advance_stamp(struct stamps *stamps, uint32_t profiles)
+{
+    if (++stamps->last != 0)
+        return;
+    memset(stamps->by_profile, 0, profiles * sizeof *stamps->by_profile);
+    stamps->last = 1;
+}
+
+static lode_status accumulate_metric(struct window *window, struct stamps *stamps, const lode_metric *metric,
+                                     uint32_t position, const lode_block *block)
+{
+    uint64_t seen = 0;
+    uint32_t columns = 0;
+    lode_group first;
+    for (uint32_t i = 0; i < metric->scope_count; i++, position++) {
+        uint16_t id = metric->scopes[i].id;
+        lode_group group;
+        lode_status status = window->check->values[id].position == position
+                                 ? lode_block_find(block, id, &group, window->report->error)
+                                 : LODE_NOT_FOUND;
+        if (status < 0)
+            return status;
+        if (status == LODE_NOT_FOUND || group.count == 0)
+            continue;
+        const uint8_t *at = block->values + group.first * WIRE_ContextValue_SIZE;
+        accumulate_column(&window->accumulators[position], at, group.count);
+        /* The profiles of the only column are known without stamps. */
+        if (columns++ == 0) {
+            seen = group.count;
+            first = group;
+            continue;
+        }
+        if (columns == 2) {
+            advance_stamp(stamps, window->check->db->base.profile_count);
+            seen = stamp_profiles(stamps, block->values + first.first * WIRE_ContextValue_SIZE, first.count);
+        }
+        seen += stamp_profiles(stamps, at, group.count);
+    }
+    window->metric_seen[metric->index] = seen;
+    return LODE_OK;
+}
+
+static lode_status check_columns(struct window *window, struct stamps *stamps, uint32_t group)
+{
+    const struct hpct_check *check = window->check;
+    const lode_database *db = &check->db->base;
+    uint32_t context = block_group_key(&window->summary->block, group), position = 0;
+    lode_block block = {0};
+    window->first = group;
+    memset(window->accumulators, 0, window->summary->ids * sizeof *window->accumulators);
+    memset(window->metric_seen, 0, db->metric_count * sizeof *window->metric_seen);
+    if (context < check->db->contexts.count)
+        LODE_TRY(lode_context_block(db, context, &block, window->report->error));
+    for (uint32_t m = 0; m < db->metric_count && block.value_count > 0; m++) {
+        LODE_TRY(accumulate_metric(window, stamps, &db->metrics[m], position, &block));
+        position += db->metrics[m].scope_count;
+    }
+    return compare_context(window, group);
+}
+
+static lode_status check_column_range(struct hpct_check *check, void *context, uint64_t item, unsigned worker,
+                                      struct lode_report *report)
+{
+    const struct summary *summary = context;
+    uint64_t first = item * GROUPS_PER_ITEM, end = first + GROUPS_PER_ITEM;
+    struct window window = {.check = check,
+                            .summary = summary,
+                            .report = report,
+                            .accumulators = summary->accumulators + (size_t)worker * summary->ids,
+                            .metric_seen =
+                                summary->metric_seen + (size_t)worker * check->db->base.metric_count};
+    for (uint64_t g = first; g < end && g < summary->block.group_count; g++)
+        LODE_TRY(check_columns(&window, &summary->stamps[worker], (uint32_t)g));
+    return LODE_OK;
+}
+
+/* Whether cct.db can be read instead of profile.db: the summary lacks no context. */
+static bool has_columns(const struct hpct_check *check, const lode_block *summary)
+{
+    uint32_t at = 0;
+    if (!check->is_transpose)
+        return false;
+    for (uint32_t i = 0; i < check->db->contexts.count; i++) {
+        struct wire_ContextInfo context;
+        lode_hpct_context(check->db, i, &context);
+        if (context.nValues == 0)
+            continue;
+        while (at < summary->group_count && block_group_key(summary, at) < i)
+            at++;
+        if (at == summary->group_count || block_group_key(summary, at) != i)
+            return false;
+    }
+    return true;
+}
+
+static lode_status check_all_columns(struct hpct_check *check, struct summary *summary)
+{
+    uint32_t profiles = check->db->base.profile_count;
+    lode_status status = LODE_OK;
+    summary->stamps = calloc(check->threads, sizeof *summary->stamps);
+    LODE_TRY_ALLOC(summary->stamps, check->report.error);
+    for (unsigned i = 0; i < check->threads && status == LODE_OK; i++) {
+        summary->stamps[i].by_profile = calloc(profiles, sizeof(uint32_t));
+        if (summary->stamps[i].by_profile == NULL)
+            status = lode_fail_memory(check->report.error);
+    }
+    uint64_t items = ((uint64_t)summary->block.group_count + GROUPS_PER_ITEM - 1) / GROUPS_PER_ITEM;
+    if (status == LODE_OK)
+        status = lode_hpct_check_items(check, "recomputing the summary", items, check_column_range, summary);
+    for (unsigned i = 0; i < check->threads; i++)
+        free(summary->stamps[i].by_profile);
+    free(summary->stamps);
+    return status;
+}
+
+/* ---- all ---- */
+
 static lode_status note_formulas(struct hpct_check *check)
 {
     const lode_database *db = &check->db->base;
@@ -339,6 +495,8 @@ lode_status lode_hpct_check_summary(struct hpct_check *check)
     LODE_TRY(lode_profile_block(db, 0, &summary.block, check->report.error));
     size_t bytes = summary.ids * sizeof(struct accumulator) + db->metric_count * sizeof(uint64_t);
     uint64_t fits = WINDOW_BYTES / bytes, needed = summary.block.group_count ? summary.block.group_count : 1;
+    bool columns = has_columns(check, &summary.block);
+    fits = columns ? 1 : fits;
     summary.contexts = (uint32_t)(fits < 1 ? 1 : fits < needed ? fits : needed);
     uint64_t items = (needed + summary.contexts - 1) / summary.contexts;
     size_t rows = (size_t)summary.contexts * check->threads;
@@ -351,7 +509,9 @@ lode_status lode_hpct_check_summary(struct hpct_check *check)
     if (status == LODE_OK)
         status = find_loops(&summary, db, check->report.error);
     if (status == LODE_OK)
-        status = lode_hpct_check_items(check, "recomputing the summary", items, check_window, &summary);
+        status = columns
+                     ? check_all_columns(check, &summary)
+                     : lode_hpct_check_items(check, "recomputing the summary", items, check_window, &summary);
     lode_array_free(&summary.loops);
     free(summary.accumulators);
     free(summary.metric_seen);

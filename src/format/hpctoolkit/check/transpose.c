@@ -134,7 +134,8 @@ lode_status lode_hpct_check_transpose(struct hpct_check *check)
 {
     const struct hpct_database *db = check->db;
     const struct hpct_sum *a = &check->profile_sum, *b = &check->context_sum;
-    if (a->low == b->low && a->high == b->high && a->count == b->count)
+    check->is_transpose = hpct_sums_equal(a, b);
+    if (check->is_transpose)
         return LODE_OK;
     struct transpose self = {.profile_count = (uint32_t)db->profiles.count};
     size_t slots = (size_t)self.profile_count * check->threads;

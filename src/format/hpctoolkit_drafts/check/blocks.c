@@ -15,7 +15,7 @@ struct block_check {
     uint32_t index;
     lode_block block;
     uint64_t unlisted; /* values at contexts that the metadata does not list */
-    struct hpct_sum sum;
+    struct drafts_sum sum;
 };
 
 static lode_status finding(struct block_check *self, unsigned rule, uint64_t offset, const char *what,
@@ -104,7 +104,7 @@ static lode_status check_profile_values(struct block_check *self)
             uint32_t metric = block_value_key(block, i);
             LODE_TRY(check_value(self, first, i));
             LODE_TRY(check_metric(self, known, metric, value_offset(self, i)));
-            hpct_sum_add(&self->sum, context, metric, self->index, block_value_bits(block, i));
+            drafts_sum_add(&self->sum, context, metric, self->index, block_value_bits(block, i));
         }
     }
     return LODE_OK;
@@ -167,7 +167,7 @@ static lode_status check_profile(struct drafts_check *check, uint32_t index, uin
     LODE_TRY(check_profile_values(&self));
     *unlisted += self.unlisted;
     if (index > 0)
-        hpct_sum_merge(&check->profile_sum, &self.sum);
+        drafts_sum_merge(&check->profile_sum, &self.sum);
     return LODE_OK;
 }
 
@@ -234,7 +234,7 @@ static lode_status check_context_values(struct block_check *self)
             if (profiles > 0 && (profile >= profiles || profile == 0))
                 LODE_TRY(finding(self, DRAFTS_RULE_VALUE_PROFILE, value_offset(self, i),
                                  "a profile that does not exist, or the summary", profile));
-            hpct_sum_add(&self->sum, self->index, metric, profile, block_value_bits(block, i));
+            drafts_sum_add(&self->sum, self->index, metric, profile, block_value_bits(block, i));
         }
     }
     return LODE_OK;
@@ -258,7 +258,7 @@ static lode_status check_context(struct drafts_check *check, uint32_t index)
         return LODE_OK;
     check->report.result.values += self.block.value_count;
     LODE_TRY(check_context_values(&self));
-    hpct_sum_merge(&check->context_sum, &self.sum);
+    drafts_sum_merge(&check->context_sum, &self.sum);
     return LODE_OK;
 }
 

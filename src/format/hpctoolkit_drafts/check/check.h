@@ -3,8 +3,38 @@
 #ifndef LODE_FORMAT_HPCTOOLKIT_DRAFTS_CHECK_H
 #define LODE_FORMAT_HPCTOOLKIT_DRAFTS_CHECK_H
 
+#include "base/memory/hash.h"
 #include "format/hpctoolkit/check/check.h"
 #include "format/hpctoolkit_drafts/binary.h"
+
+/*
+ * An order-independent sum of values: equal for the same values, and for others with a probability
+ * of about 2 to the -128. It includes the hash seed, so that nobody can forge it.
+ */
+struct drafts_sum {
+    uint64_t low, high, count;
+};
+
+static inline void drafts_sum_add(struct drafts_sum *sum, uint32_t context, uint32_t metric, uint32_t profile,
+                                  uint64_t bits)
+{
+    uint64_t key = ((uint64_t)context << 32 | profile) ^ lode_hash_seed.bytes[1];
+    uint64_t x = (bits ^ lode_hash_seed.bytes[0] ^ key * UINT64_C(0x9e3779b97f4a7c15)) +
+                 metric * UINT64_C(0xd1b54a32d192ed03);
+    x = (x ^ x >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
+    uint64_t y = ((x ^ x >> 29) + key) * UINT64_C(0x94d049bb133111eb);
+    sum->low += x ^ x >> 31;
+    sum->high += y ^ y >> 30;
+    sum->count++;
+}
+
+/* Sums of parts add up to the sum of the whole, in any order. */
+static inline void drafts_sum_merge(struct drafts_sum *to, const struct drafts_sum *from)
+{
+    to->low += from->low;
+    to->high += from->high;
+    to->count += from->count;
+}
 
 struct drafts_check {
     struct drafts_database *db;
@@ -13,7 +43,7 @@ struct drafts_check {
     /* All blocks or lines are inside their file and in order. */
     bool profiles_sound, contexts_sound, traces_sound;
     bool *values, *statistics; /* by metric id: valid in profiles, or in the summary */
-    struct hpct_sum profile_sum, context_sum;
+    struct drafts_sum profile_sum, context_sum;
 };
 
 /* Checks a database; for struct drafts_layout. */

@@ -60,7 +60,7 @@ static lode_status compare_context(struct drafts_check *check, uint32_t context,
 
 lode_status lode_drafts_check_transpose(struct drafts_check *check)
 {
-    const struct hpct_sum *a = &check->profile_sum, *b = &check->context_sum;
+    const struct drafts_sum *a = &check->profile_sum, *b = &check->context_sum;
     uint64_t equal = 0, errors = check->report.result.errors;
     if (a->low == b->low && a->high == b->high && a->count == b->count)
         return LODE_OK;
