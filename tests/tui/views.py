@@ -12,6 +12,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -69,7 +70,7 @@ class Tui(cli.Cli):
         self.terminal = Terminal([self.lode, "tui", store, *options], cwd=cwd, **changes)
         self.cwd = cwd
         if changes.get("TERM") != "dumb":
-            self.terminal.wait(lambda lines: "q quit" in lines[-1], "the first screen")
+            self.terminal.wait(lambda lines: "lode " in lines[-1], "the first screen")
         return self.terminal
 
     def stop(self):
@@ -94,6 +95,19 @@ class Tui(cli.Cli):
 
 def unit_of(metric):
     return 1 if "(sec)" in metric else 1
+
+
+def footer(program):
+    """The words of the command that the last line names, after "lode"; the whole of it is what c shows."""
+    terminal = program.terminal
+    terminal.press("c")
+    terminal.wait(lambda lines: lines[2].startswith("  lode "), "the whole command")
+    lines = terminal.lines()[2:-2]
+    terminal.press("c")
+    terminal.wait(lambda lines: not lines[2].startswith("  lode "), "the view again")
+    text = "\n".join(line.strip() for line in lines if line.strip())
+    done = subprocess.run(["bash", "-c", text.replace("lode ", "printf '%s\\0' ", 1)], capture_output=True, check=True)
+    return done.stdout.decode().split("\0")[:-1]
 
 
 # ---- numbers ----
@@ -201,18 +215,70 @@ def timeline(program, store, is_recording):
         return []
     if int(re.search(r"([\d,]+) lines;", lines[1]).group(1).replace(",", "")) > 23:
         return []
-    command = re.search(r"lode (trace .*)$", lines[-1]).group(1).split()
-    answer = program.json(command[0], store, "--limit", 0, "--rows", 0, "--columns", 134, *command[1:])
+    answer = program.json(*footer(program), "--limit", 0, "--rows", 0, "--columns", 134)
     shares = [line for line in lines[-15:-2] if re.match(r"^\S +[\d.<]+% ", line)]
     problems = [] if shares else ["no shares"]
-    pictures = [row["cells"].rstrip() for row in answer["timeline"]]
+    # Where threads idle there are strokes, in the picture and in the table.
+    idle = {row["letter"] for row in answer["rows"] if row["kind"] == "idle"}
+    pictures = ["".join("╱" if cell in idle else cell for cell in row["cells"]).rstrip() for row in answer["timeline"]]
     for line in lines[3:3 + len(pictures)]:
         if line[25:] not in pictures:
             problems.append(f"{line!r}: no line of the command looks like this")
     for line, row in zip(shares, answer["rows"]):
         found = re.match(r"^(\S) +([\d.<]+%) +(\S+ \S+|0)  +(.*)$", line)
-        if not found or not is_shown(found.group(3), row["nanoseconds"], 1e-9) or not is_percent(found.group(2), row["percent"]):
+        if not found or not is_shown(found.group(3), row["nanoseconds"], 1e-9) or not is_percent(found.group(2), row["percent"]) \
+                or (found.group(1) == "╱") != (row["kind"] == "idle"):
             problems.append(f"{line!r} is not {row}")
+    return problems
+
+
+def lines_of_a_command(program, store, key, word):
+    """Diagnosis and Findings are what their commands print, on every page of them."""
+    terminal = program.terminal
+    terminal.press(key)
+    terminal.wait(lambda lines: f"lode {word}" in lines[-1], word)
+    words = footer(program)
+    problems = [] if words[0] == word and words[1] == store else [words]
+    printed = subprocess.run([program.lode, *words], cwd=program.cwd, capture_output=True, check=False).stdout.decode().rstrip("\n").split("\n")
+    terminal.press("g")
+    first = terminal.wait(lambda lines: lines[3][:150] == printed[0][:150], "the first line of " + word)[3:-2]
+    for line, expected in zip(first, printed):
+        if not (line.rstrip() == expected.rstrip() or is_name(line.strip(), expected.strip())):
+            problems.append(f"{line!r} is not {expected!r}")
+    terminal.press("G")
+    last = terminal.wait(lambda lines: any(is_name(line.rstrip(), printed[-1].rstrip()) for line in lines[3:-2]), "the last line of " + word)
+    return problems + ([] if len(printed) > 1 else [printed, last])
+
+
+def flame(program, store, is_recording, is_inverted):
+    """Every box that has room for its name is where the command says; the numbers of the first ones are its numbers."""
+    terminal = program.terminal
+    terminal.press("4", *(["i"] if is_inverted else []))
+    terminal.wait(lambda lines: lines[1].startswith("flame graph") and ("callers" in lines[1]) == is_inverted and "lode flame" in lines[-1], "Flame")
+    answer = program.json(*[word for word in footer(program) if word != "--json"])
+    problems = []
+    columns = terminal.screen.columns
+    lines = terminal.lines()
+    for box in answer["boxes"]:
+        row, first, last = box["level"] + 3, round(box["x"] * columns), round((box["x"] + box["width"]) * columns)
+        if row >= len(lines) - 2 or abs(box["x"] * columns % 1 - 0.5) < 1e-6 or abs((box["x"] + box["width"]) * columns % 1 - 0.5) < 1e-6:
+            continue
+        text = lines[row].ljust(columns)[first:last]
+        name = box["name"] if box["name"] is not None else f"({box['more']:,} narrow box{'es' if box['more'] != 1 else ''})"
+        shown = text[1:].rstrip(" ╱")
+        if text[0] != "▏" or (last - first > 8 and name.isascii() and shown != name.rstrip(" ") and not is_name(shown, name)):
+            problems.append(f"{text!r} is not {box}")
+    scale = 1e-9 if is_recording else 1
+    for step, box in enumerate([found for found in answer["boxes"] if found["level"] == 0][:5]):
+        line = terminal.lines()[-2]
+        found = re.match(r"^(\S+%), (\S+(?: \S+)?) inclusive(?:, (\S+(?: \S+)?) exclusive)?: ", line)
+        if not found or not is_percent(found.group(1), box["inclusive_percent"]) or not is_shown(found.group(2), box["inclusive"], scale) \
+                or (box["exclusive"] is not None and not is_shown(found.group(3), box["exclusive"], scale)):
+            problems.append(f"{line!r} is not {box}")
+        if step + 1 < sum(found["level"] == 0 for found in answer["boxes"][:6]):
+            terminal.press("right")
+            terminal.wait(lambda lines: lines[-2] != line, "the next box")
+    terminal.press("0", *(["i"] if is_inverted else []))
     return problems
 
 
@@ -241,6 +307,10 @@ def numbers_are_those_of_the_commands(program):
             program.attempt(f"{store}: Functions", functions, program, store, is_recording)
             program.attempt(f"{store}: Tree", tree, program, store, is_recording, False)
             program.attempt(f"{store}: Tree by callers", tree, program, store, is_recording, True)
+            program.attempt(f"{store}: Flame", flame, program, store, is_recording, False)
+            program.attempt(f"{store}: Flame of callers", flame, program, store, is_recording, True)
+            program.attempt(f"{store}: Diagnosis", lines_of_a_command, program, store, "1", "diagnose")
+            program.attempt(f"{store}: Findings", lines_of_a_command, program, store, "9", "check")
             if not has_requests:
                 program.attempt(f"{store}: Profiles", profiles, program, store, is_recording)
                 program.attempt(f"{store}: Time", timeline, program, store, is_recording)
@@ -288,7 +358,7 @@ def sort_metric_and_selection(program):
     problems = [] if all(is_name(*pair) for pair in zip(names, [row["name"] for row in answer["rows"]])) else [names]
     terminal.press("m")
     lines = terminal.wait(lambda lines: "functions by name" in lines[1] and lines[1] != first, "another metric")
-    metric = re.search(r" -m '([^']*)'", lines[-1]).group(1)
+    metric = footer(program)[footer(program).index("-m") + 1]
     total = program.json("top", "hatchet-saxpy-mpi-cuda-database", "-m", metric)["total"]
     shown = re.search(r"total (\S+(?: (?!of)\S+)?) of ", lines[1]).group(1)
     problems += [] if is_shown(shown, total) else [f"{shown} is not {total}"]
@@ -296,7 +366,8 @@ def sort_metric_and_selection(program):
     lines = terminal.wait(lambda lines: "only " in lines[-2], "a profile is selected")
     terminal.press("2")
     lines = terminal.wait(lambda lines: "functions by name" in lines[1] and " -p profile=" in lines[-1], "functions of a profile")
-    options = re.search(r"-m '([^']*)' -p (\S+)", lines[-1]).groups()
+    words = footer(program)
+    options = [words[words.index(option) + 1] for option in ("-m", "-p")]
     total = program.json("top", "hatchet-saxpy-mpi-cuda-database", "-m", options[0], "-p", options[1])["total"]
     shown = re.search(r"total (\S+(?: (?!of)\S+)?) of ", lines[1]).group(1)
     problems += [] if is_shown(shown, total) else [f"{shown} is not {total}"]
@@ -311,9 +382,9 @@ def zoom_changes_the_window(program):
     terminal.wait(lambda lines: "shares of the lines shown" in lines[1])
     before = terminal.lines()[1]
     terminal.press("w", "w", "d", "]")
-    lines = terminal.wait(lambda lines: lines[1] != before and "call depth 1" in lines[1] and lines[-1].endswith("-d 1"), "a time window")
-    command = re.search(r"lode (trace .*)$", lines[-1]).group(1).split()
-    answer = program.json(command[0], "viewer-issue-233", "--limit", 0, "--rows", 0, "--columns", 134, *command[1:])
+    terminal.wait(lambda lines: lines[1] != before and "call depth 1" in lines[1] and " -d 1" in lines[-1], "a time window")
+    lines = terminal.lines()
+    answer = program.json(*footer(program), "--limit", 0, "--rows", 0, "--columns", 134)
     problems = []
     shares = [line for line in lines[-15:-2] if re.match(r"^\S +[\d.<]+% ", line)]
     for line, row in zip(shares, answer["rows"]):
@@ -323,6 +394,50 @@ def zoom_changes_the_window(program):
     terminal.press("0", "[")
     terminal.wait(lambda lines: lines[1] == before, "all of it again")
     return problems if shares else ["no shares", *lines]
+
+
+def every_key_of_the_tabs_shows_its_page(program):
+    """Every digit on every kind of store: its page, or why there is none."""
+    problems = []
+    pages = {"1": "lode diagnose", "2": "lode top", "3": "lode tree", "4": "lode flame", "5": "lode trace", "6": "lode profiles", "7": "lode search", "9": "lode check"}
+    for store, folder in (("made-small", program.databases()), ("exc/uftrace.data", program.recordings()), ("master", program.stores())):
+        terminal = program.start(store, folder, columns=160)
+        tabs = {found[0]: found[1] for found in re.findall(r" (\d) (\w+) ", terminal.lines()[0])}
+        for key, word in pages.items():
+            terminal.press(key)
+            if key in tabs:
+                terminal.wait(lambda lines: f"{word} {store}" in lines[-1], f"{store}: {key} {tabs[key]}")
+                done = subprocess.run([program.lode, *footer(program)], cwd=folder, capture_output=True, check=False)
+                problems += [] if done.returncode in (0, 1) and done.stdout else [f"{store}: {footer(program)} is no command: {done.stderr}"]
+            else:
+                terminal.wait(lambda lines: "this store has no" in lines[-2], f"{store}: {key}")
+        problems += [] if {"1", "2", "3", "4", "9"} <= set(tabs) else [f"{store}: {tabs}"]
+    return problems
+
+
+def a_flame_graph_is_zoomed(program):
+    terminal = program.start("viewer-issue-233", program.databases())
+    terminal.press("4", "down", "down")
+    terminal.wait(lambda lines: "inclusive" in lines[-2])
+    whole, share = terminal.lines(), terminal.lines()[-2].split(",")[0]
+    terminal.press("enter")
+    terminal.wait(lambda lines: f"the width is {share}" in lines[1] and lines[-2].startswith(share), "one box as wide as the screen")
+    words = footer(program)
+    answer = program.json(*[word for word in words if word != "--json"])
+    problems = [] if str(answer["root"]) == words[words.index("--root") + 1] and answer["boxes"][0]["width"] == 1 else [answer["boxes"][:1]]
+    terminal.press("0")
+    terminal.wait(lambda lines: lines[1] == whole[1] and lines[3:-2] == whole[3:-2], "all of it again")
+    return problems
+
+
+def names_of_stores_can_be_typed_back(program):
+    with tempfile.TemporaryDirectory() as folder:
+        name = "-it's a $(store)"
+        shutil.copytree(Path(program.databases()) / "made-small", Path(folder) / name)
+        terminal = program.start(f"./{name}", folder)
+        words = footer(program)
+        rows = len([line for line in program.rows() if line.strip()])
+        return [] if words[1] == f"./{name}" and len(program.json(*words)["rows"]) == rows else [words]
 
 
 def help_lists_the_keys(program):
@@ -408,7 +523,7 @@ def what_is_no_terminal_is_refused(program):
 # Strings that a terminal obeys: title, clipboard, answers, 8-bit forms, raw bytes; what hides or turns text; and a name of 100 kB.
 NASTY = ("\x1b]0;owned\x07", "\x1b]52;c;cHduZWQ=\x07", "\x1bP$q\"p\x1b\\", "\x1b_x\x1b\\", "\x1b^x\x1b\\", "\x1bc", "\x1b[6n", "\x1b[?1049l", "\x9b2J", "\x9d52;c;cHduZWQ=\x9c", "\x90x\x9c",
          "\udc9b31m\udcff", "\x08\x08\x08", "\u202eevil", "\u2066x\u2069", "\u2028", "\u200b", "\ufeff", "\U000e0041", "\x0e\x0f", "x" * 100000 + "\x1b[2J")
-WALK = [*"2356723567jkgGnNmMsheE*iwad+-0[]", "up", "down", "left", "right", "enter", "backspace", "tab", "page down", "home", "end"]
+WALK = [*"1234567923567jkgGnNmMsheE*iwad+-0[]uc", "up", "down", "left", "right", "enter", "backspace", "tab", "page down", "home", "end"]
 
 
 def deceptive_stores(program, folder):
@@ -422,8 +537,8 @@ def walk(program, store, folder, steps, seed):
     """Random keys and hostile words on a store; what is wrong with what the terminal got."""
     chance = random.Random(seed)
     terminal = program.start(str(store), folder, columns=chance.choice((80, 160)), rows=24)
-    terminal.wait(lambda lines: "quit" in lines[-1], str(store))
-    for key in ("2", "3", "E", "down", "i", "E", "5", "]", "6", "enter", "7", "enter", "2"):
+    terminal.wait(lambda lines: "lode " in lines[-1], str(store))
+    for key in ("1", "2", "3", "E", "down", "i", "E", "4", "down", "enter", "c", "c", "5", "]", "6", "enter", "7", "enter", "9", "2"):
         terminal.press(key)
     for step in range(steps):
         terminal.press(*(("/", chance.choice(NASTY[13:18]) + "x", "enter") if step % 20 == 19 else [chance.choice(WALK)]))
@@ -465,13 +580,13 @@ def text_cannot_command_the_terminal(program):
 
 
 def any_keys_do_no_harm(program):
-    keys = [*"2356723567jkgG nNmMsheE*iwad+-0[]", "up", "down", "left", "right", "enter", "backspace", "tab", "page down", "page up", "home", "end"]
+    keys = [*"1234567923567jkgG nNmMsheE*iwad+-0[]uc", "up", "down", "left", "right", "enter", "backspace", "tab", "page down", "page up", "home", "end"]
     problems = []
     for seed, (store, folder) in enumerate((("viewer-issue-233", program.databases()), ("exc/uftrace.data", program.recordings()),
                                             ("master", program.stores()))):
         chance = random.Random(seed)
         terminal = program.start(store, folder, columns=80, rows=24)
-        terminal.wait(lambda lines: "quit" in lines[-1])
+        terminal.wait(lambda lines: "lode " in lines[-1])
         for _ in range(200):
             terminal.press(chance.choice(keys))
             terminal.read(0.02)
@@ -483,7 +598,7 @@ def any_keys_do_no_harm(program):
     return problems
 
 
-CHECKS = (search_finds, sort_metric_and_selection, zoom_changes_the_window, help_lists_the_keys, resizing_draws_again,
+CHECKS = (every_key_of_the_tabs_shows_its_page, a_flame_graph_is_zoomed, names_of_stores_can_be_typed_back, search_finds, sort_metric_and_selection, zoom_changes_the_window, help_lists_the_keys, resizing_draws_again,
           ends_leave_the_terminal_as_it_was, colours_are_left_out_if_not_wanted, ascii_terminals_get_ascii,
           what_is_no_terminal_is_refused, any_keys_do_no_harm)
 # These need no corpus.

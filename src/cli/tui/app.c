@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tui/app.h"
+#include "alloc.h"
+#include "options/shell_words.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,8 +12,9 @@
 
 const tui_page_ops *tui_ops_of(tui_page page)
 {
-    static const tui_page_ops *const all[TUI_PAGE_COUNT] = {&tui_functions_ops, &tui_tree_ops, &tui_time_ops,
-                                                            &tui_profiles_ops, &tui_requests_ops};
+    static const tui_page_ops *const all[TUI_PAGE_COUNT] = {
+        &tui_diagnosis_ops, &tui_functions_ops, &tui_tree_ops,     &tui_flame_ops,
+        &tui_time_ops,      &tui_profiles_ops,  &tui_requests_ops, &tui_findings_ops};
     return all[page];
 }
 
@@ -80,25 +83,54 @@ static void next_metric(tui_app *app, int direction)
     tui_say(app, "there is no other metric with costs");
 }
 
-/* Commands show an accumulator as its mean, unless it is asked for by number. */
-static const char *metric_text(const tui_app *app, char number[16])
+/* Adds an option whose value is any text. One that does not fit is not there at all. */
+static void add_option(char *text, size_t capacity, const char *option, const char *value)
 {
-    const char *name = lode_metric_name(tui_metric(app));
-    if (!strstr(name, "_ACUMU"))
-        return name;
-    snprintf(number, 16, "$%u", app->metric);
-    return number;
+    size_t used = strlen(text);
+    char *spelled = shell_spell(value);
+    if (used + strlen(option) + strlen(spelled) + 3 < capacity)
+        snprintf(text + used, capacity - used, " %s %s", option, spelled);
+    free(spelled);
+}
+
+void tui_metric_option(const tui_app *app, char *text, size_t capacity)
+{
+    char number[16];
+    const char *name = app->db ? lode_metric_name(tui_metric(app)) : "";
+    text[0] = '\0';
+    snprintf(number, sizeof number, "$%u", app->metric);
+    /* Commands show an accumulator as its mean, unless it is asked for by number. */
+    if (app->db)
+        add_option(text, capacity, "-m", strstr(name, "_ACUMU") || strlen(name) > 200 ? number : name);
 }
 
 void tui_options(const tui_app *app, char *text, size_t capacity)
 {
-    char number[16];
-    size_t used = 0;
-    text[0] = '\0';
-    if (app->db)
-        used += (size_t)snprintf(text, capacity, " -m '%.200s'", metric_text(app, number));
-    if (app->chosen[0] && used < capacity)
+    tui_metric_option(app, text, capacity);
+    size_t used = strlen(text);
+    if (app->chosen[0])
         snprintf(text + used, capacity - used, " %s", app->chosen);
+    else if (app->db && app->db->shared->profiles)
+        add_option(text, capacity, "-p", app->db->shared->profiles);
+}
+
+/* After the name of the command. */
+char *tui_command(const tui_app *app)
+{
+    char words[TUI_TEXT_SIZE], *line = NULL;
+    tui_ops(app)->command(app, words, sizeof words);
+    char *spelled = shell_spell(app->path);
+    size_t name = strcspn(words, " ");
+    if (asprintf(&line, "lode %.*s %s%s%s", (int)name, words, app->path[0] == '-' ? "./" : "", spelled,
+                 words + name) < 0)
+        line = alloc_text("");
+    free(spelled);
+    return line;
+}
+
+const char *tui_idle_mark(const tui_app *app)
+{
+    return app->is_utf8 ? "\u2571" : "/";
 }
 
 int tui_load_cost(tui_app *app)
@@ -130,6 +162,7 @@ int tui_load_cost(tui_app *app)
 void tui_choose(tui_app *app, uint32_t number, const char *name)
 {
     char text[64];
+    const char *given = app->db ? app->db->shared->profiles : NULL;
     int is_all = number == UINT32_MAX;
     lode_error error = {0};
     app->chosen[0] = '\0';
@@ -137,7 +170,8 @@ void tui_choose(tui_app *app, uint32_t number, const char *name)
         lode_selection_free(app->db->selection);
         app->db->selection = NULL;
         snprintf(text, sizeof text, "profile=%u", number);
-        if (!is_all && lode_selection_parse(&app->db->selection, app->db->db, text, &error) != LODE_OK) {
+        const char *wanted = is_all ? given : text;
+        if (wanted && lode_selection_parse(&app->db->selection, app->db->db, wanted, &error) != LODE_OK) {
             tui_fail(app, &error);
             return;
         }
@@ -158,7 +192,7 @@ void tui_choose(tui_app *app, uint32_t number, const char *name)
                  text);
     tui_app_forget(app);
     if (is_all)
-        tui_say(app, "everything is selected");
+        tui_say(app, "%s is selected", given ? given : "everything");
     else
         tui_say(app, "only %.200s; Backspace selects everything", name);
 }
@@ -175,7 +209,7 @@ static uint32_t find_metric(const session *s)
 
 void tui_app_init(tui_app *app, const char *path, session *db, rec_session *rec)
 {
-    *app = (tui_app){.path = path, .db = db, .rec = rec, .rows = 24, .columns = 80};
+    *app = (tui_app){.path = path, .db = db, .rec = rec, .rows = 24, .columns = 80, .page = TUI_FUNCTIONS};
     if (db)
         app->metric = find_metric(db);
     if (rec && lode_recording_has_requests(rec->recording))
@@ -184,6 +218,7 @@ void tui_app_init(tui_app *app, const char *path, session *db, rec_session *rec)
 
 void tui_app_forget(tui_app *app)
 {
+    tui_flame_forget(app);
     lode_hotspots_free(app->hotspots);
     lode_outline_close(app->tree.outline);
     lode_cost_free(app->cost);
@@ -205,6 +240,7 @@ void tui_app_forget(tui_app *app)
 void tui_app_free(tui_app *app)
 {
     tui_app_forget(app);
+    tui_report_forget(app);
     lode_timeline_free(app->time.timeline);
     free(app->time.lines);
     label_free(&app->name);
@@ -352,6 +388,9 @@ static int is_common(tui_app *app, int key)
     case '?':
         app->is_help = 1;
         return 1;
+    case 'c':
+        app->is_command = 1;
+        return 1;
     case '/':
         app->is_typing = 1;
         app->typed[0] = '\0';
@@ -385,8 +424,8 @@ void tui_key(tui_app *app, int key)
     if (key == TUI_KEY_NONE || key == TUI_KEY_RESIZE)
         return;
     app->message[0] = '\0';
-    if (app->is_help) {
-        app->is_help = 0;
+    if (app->is_help || app->is_command) {
+        app->is_help = app->is_command = 0;
         return;
     }
     if (app->is_typing) {

@@ -6,17 +6,21 @@
 #ifndef CLI_TUI_APP_H
 #define CLI_TUI_APP_H
 
+#include "host.h"
 #include "stores/rec_session.h"
 #include "stores/session.h"
 #include "text/label.h"
 #include "tui/screen.h"
 
 typedef enum tui_page {
+    TUI_DIAGNOSIS,
     TUI_FUNCTIONS,
     TUI_TREE,
+    TUI_FLAME,
     TUI_TIME,
     TUI_PROFILES,
     TUI_REQUESTS,
+    TUI_FINDINGS,
     TUI_PAGE_COUNT
 } tui_page;
 
@@ -69,6 +73,23 @@ typedef struct tui_time {
     int drawn_columns;
 } tui_time;
 
+typedef struct tui_flame {
+    lode_flame *flame;
+    int columns;     /* of the terminal for which it was made */
+    int is_inverted; /* callers below functions */
+    int is_zoomed;   /* to what `root` called */
+    uint32_t root;   /* the id of a context */
+    size_t box;      /* at the cursor */
+    int top;         /* the first level that is shown */
+} tui_flame;
+
+/* What a command prints. */
+typedef struct tui_report {
+    char *text;
+    const char **lines; /* in it */
+    size_t count;
+} tui_report;
+
 typedef struct tui_profile {
     uint32_t profile; /* or track */
     double value;
@@ -86,6 +107,7 @@ typedef struct tui_app {
     int sorts[TUI_PAGE_COUNT];
     char search[TUI_TEXT_SIZE], typed[TUI_TEXT_SIZE];
     int is_typing, is_help, is_done;
+    int is_command; /* the whole command is shown */
     char message[TUI_TEXT_SIZE];
     char chosen[TUI_TEXT_SIZE]; /* the profile or track that is selected everywhere, by name; "" */
     uint32_t metric;            /* index of the metric that is shown */
@@ -98,6 +120,8 @@ typedef struct tui_app {
     double total;
     tui_tree tree;
     tui_time time;
+    tui_flame flame;
+    tui_report reports[2]; /* diagnosis, findings */
     tui_profile *profiles;
     size_t profile_count;
     lode_distribution distribution;
@@ -119,7 +143,7 @@ typedef struct tui_page_ops {
     void (*row)(tui_app *app, size_t index, tui_row *row);
     /* A line about all rows. */
     void (*heading)(const tui_app *app, char *text, size_t capacity);
-    /* The options of the command that prints the same numbers. */
+    /* The command that prints the same numbers, without its store. */
     void (*command)(const tui_app *app, char *text, size_t capacity);
     /* 1 if the key was for this page. */
     int (*key)(tui_app *app, int key);
@@ -134,7 +158,8 @@ typedef struct tui_page_ops {
     .digit = (of_digit), .title = (of_title), .is_there = is_there, .load = load, .count = count,            \
     .columns = columns, .row = fill_row, .heading = heading, .command = command, .key = on_key
 
-extern const tui_page_ops tui_functions_ops, tui_tree_ops, tui_time_ops, tui_profiles_ops, tui_requests_ops;
+extern const tui_page_ops tui_diagnosis_ops, tui_functions_ops, tui_tree_ops, tui_flame_ops, tui_time_ops,
+    tui_profiles_ops, tui_requests_ops, tui_findings_ops;
 
 void tui_app_init(tui_app *app, const char *path, session *db, rec_session *rec);
 void tui_app_free(tui_app *app);
@@ -152,6 +177,12 @@ void tui_settle(tui_app *app);
 /* Says what the library said. Always -1. */
 int tui_fail(tui_app *app, const lode_error *error);
 void tui_say(tui_app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The command line that prints the same numbers, as a shell reads it. free() it. */
+char *tui_command(const tui_app *app);
+/* A column of time in which a thread idles. */
+const char *tui_idle_mark(const tui_app *app);
+void tui_flame_forget(tui_app *app);
+void tui_report_forget(tui_app *app);
 /* Moves to a page. */
 void tui_go(tui_app *app, tui_page page);
 /* Whether a text has what is searched for, in any case of letters; 0 if nothing is. */
@@ -160,7 +191,9 @@ int tui_matches(const tui_app *app, const char *text);
 metric_unit tui_unit(const tui_app *app);
 /* The metric that is shown; NULL for recordings. */
 const lode_metric *tui_metric(const tui_app *app);
-/* "-m NAME -p SELECTION" as far as they are not the defaults. */
+/* " -m NAME" of a database. */
+void tui_metric_option(const tui_app *app, char *text, size_t capacity);
+/* " -m NAME -p SELECTION" as far as they are not the defaults. */
 void tui_options(const tui_app *app, char *text, size_t capacity);
 /* Costs of contexts: of the metric, or the call tree. 0, or -1 and a message. */
 int tui_load_cost(tui_app *app);

@@ -125,7 +125,7 @@ static void command(const tui_app *app, char *text, size_t capacity)
 {
     char options[TUI_TEXT_SIZE];
     tui_options(app, options, sizeof options);
-    snprintf(text, capacity, "top -s %s%s", sort_word(app), options);
+    snprintf(text, capacity, "top -s %s%s -n 0", sort_word(app), options);
 }
 
 static int on_key(tui_app *app, int key)

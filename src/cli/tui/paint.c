@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define NAME_BYTES  4096 /* of a longer name, only this much is looked at */
-#define INDENT_MOST 40   /* columns: deeper rows are not indented further */
+#define KEYS        " q quit  ? help  "
+#define INDENT_MOST 40 /* columns: deeper rows are not indented further */
 
 /* ---- text ---- */
 
@@ -92,10 +93,11 @@ static void paint_titles(tui_app *app, const tui_screen *screen, int at)
 
 /* ---- around the rows ---- */
 
+/* Tabs, and the store if there is room for its name. */
 static void paint_bar(tui_app *app, const tui_screen *screen)
 {
     char text[64];
-    int column = 1;
+    int column = 0;
     paint_text(app, screen, 0, 0, app->columns, TUI_BAR, "");
     for (int page = 0; page < TUI_PAGE_COUNT; page++) {
         const tui_page_ops *ops = tui_ops_of((tui_page)page);
@@ -103,14 +105,15 @@ static void paint_bar(tui_app *app, const tui_screen *screen)
             continue;
         int length = snprintf(text, sizeof text, " %c %s ", ops->digit, ops->title);
         paint_text(app, screen, 0, column, length, page == (int)app->page ? TUI_TAB : TUI_BAR, text);
-        column += length + 1;
+        column += length;
     }
-    paint_text(app, screen, 0, column + 1, app->columns - column - 2, TUI_BAR, app->path);
+    if (column + 8 < app->columns)
+        paint_text(app, screen, 0, column + 1, app->columns - column - 2, TUI_BAR, app->path);
 }
 
 static void paint_last_lines(tui_app *app, const tui_screen *screen)
 {
-    char text[2 * TUI_TEXT_SIZE], options[TUI_TEXT_SIZE];
+    char text[2 * TUI_TEXT_SIZE];
     if (app->is_typing)
         snprintf(text, sizeof text, "/%s_", app->typed);
     else if (app->message[0])
@@ -120,13 +123,20 @@ static void paint_last_lines(tui_app *app, const tui_screen *screen)
     else
         snprintf(text, sizeof text, "%s", app->chosen[0] ? app->chosen : "");
     paint_text(app, screen, app->rows - 2, 0, app->columns, TUI_PLAIN, text);
-    tui_ops(app)->command(app, options, sizeof options);
-    snprintf(text, sizeof text, " q quit  ? help  lode %s", options);
-    paint_text(app, screen, app->rows - 1, 0, app->columns, TUI_BAR, text);
+    char *command = tui_command(app);
+    paint_text(app, screen, app->rows - 1, 0, app->columns, TUI_BAR, "");
+    if (utf8_width(command) + strlen(KEYS) + 1 < (size_t)app->columns) {
+        paint_text(app, screen, app->rows - 1, 0, app->columns, TUI_BAR, KEYS);
+        paint_text(app, screen, app->rows - 1, (int)strlen(KEYS), app->columns, TUI_BAR, command);
+    } else {
+        paint_text(app, screen, app->rows - 1, 1, app->columns - 2, TUI_BAR, command);
+    }
+    free(command);
 }
 
 static const char *const help_lines[] = {
-    "2 3 5 6 7      Functions, Tree, Time, Profiles, Requests",
+    "1 2 3 4        Diagnosis, Functions, Tree, Flame",
+    "5 6 7 9        Time, Profiles, Requests, Findings",
     "Tab            next view; Shift+Tab the one before",
     "arrows j k     move; PageUp PageDown Home End g G",
     "/  n  N        search, next, previous; Esc ends the search",
@@ -140,12 +150,12 @@ static const char *const help_lines[] = {
     "e  E           open one level; the whole subtree above 1 %",
     "*              open to the next branching",
     "i              callers instead of callees, and back",
-    "",
+    "Flame          arrows go to other boxes; Enter zooms in, Backspace out, 0 to all",
     "Time           Left, Right move the crosshair",
     "w s  + -       zoom in, out;  a d  earlier, later;  0  everything",
     "[ ]            less, more call depth",
     "",
-    "The last line is the command that prints the same numbers. Any key goes on.",
+    "c              the whole command of the last line: it prints the same numbers.",
 };
 
 static void paint_help(tui_app *app, const tui_screen *screen)
@@ -153,6 +163,39 @@ static void paint_help(tui_app *app, const tui_screen *screen)
     int count = (int)(sizeof help_lines / sizeof *help_lines);
     for (int i = 0; i < count && i + 2 < app->rows - 1; i++)
         paint_text(app, screen, i + 2, 2, app->columns - 2, TUI_PLAIN, help_lines[i]);
+}
+
+/* Where a shell may read on in another line: the last blank between words that fits. */
+static size_t find_cut(const char *text, size_t room)
+{
+    size_t cut = 0, at = 0;
+    for (char quote = 0; text[at]; at++) {
+        if (text[at] == ' ' && !quote && (at < room || !cut))
+            cut = at;
+        else if (text[at] == '\\' && text[at + 1] && quote != '\'')
+            at++;
+        else if (text[at] == '\'' && quote)
+            quote = 0;
+        else if (text[at] == '\'' || (text[at] == '$' && text[at + 1] == '\''))
+            quote = text[at]; /* in $'...', escapes are read */
+        if (quote == '$' && text[at] == '$')
+            at++;
+    }
+    return at < room || !cut ? at : cut;
+}
+
+/* The command in full: where it does not fit in a line, a shell reads on after "\\". */
+static void paint_command(tui_app *app, const tui_screen *screen)
+{
+    char *command = tui_command(app), *at = command, line[4 * TUI_SCREEN_COLUMNS];
+    size_t room = app->columns > 12 ? (size_t)app->columns - 8 : 4;
+    for (int row = 2; *at && row + 1 < app->rows - 1; row++) {
+        size_t cut = find_cut(at, room);
+        snprintf(line, sizeof line, "%.*s%s", (int)cut, at, at[cut] ? " \\" : "");
+        paint_text(app, screen, row, 2, app->columns - 2, TUI_PLAIN, line);
+        at += cut + (at[cut] == ' ');
+    }
+    free(command);
 }
 
 void paint_progress(tui_app *app, const tui_screen *screen, const char *phase, uint64_t done, uint64_t total)
@@ -193,6 +236,8 @@ void paint_app(tui_app *app, const tui_screen *screen)
     paint_text(app, screen, 1, 0, app->columns, TUI_PLAIN, text);
     if (app->is_help) {
         paint_help(app, screen);
+    } else if (app->is_command) {
+        paint_command(app, screen);
     } else if (is_loaded) {
         paint_titles(app, screen, 2);
         paint_rows(app, screen);

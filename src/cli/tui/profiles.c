@@ -157,11 +157,12 @@ static void heading(const tui_app *app, char *text, size_t capacity)
 
 static void command(const tui_app *app, char *text, size_t capacity)
 {
+    char metric[TUI_TEXT_SIZE];
+    tui_metric_option(app, metric, sizeof metric);
     if (app->db)
-        snprintf(text, capacity, "profiles -s %s -m '%.200s'", words[app->sorts[TUI_PROFILES]],
-                 lode_metric_name(tui_metric(app)));
+        snprintf(text, capacity, "profiles -s %s%s -n 0", words[app->sorts[TUI_PROFILES]], metric);
     else
-        snprintf(text, capacity, "profiles");
+        snprintf(text, capacity, "profiles -n 0");
 }
 
 static int on_key(tui_app *app, int key)

@@ -5,6 +5,8 @@
 #include "tui/app.h"
 #include "tui/paint.h"
 
+#include <lode/unstable.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,6 +197,15 @@ static uint32_t row_of(const tui_time *t, uint32_t line)
     return UINT32_MAX;
 }
 
+/* A letter that stands for waiting in a picture of threads. */
+static int is_idle(const tui_time *t, int share)
+{
+    const lode_timeline_share *about = share < 0 ? NULL : lode_timeline_share_at(t->timeline, (size_t)share);
+    return about &&
+           (about->is_idle || ((about->context || about->function) &&
+                               lode_kind_by_rules(NULL, about->context, about->function) == LODE_KIND_IDLE));
+}
+
 /* Not running takes no letter away. */
 static char letter_of(const tui_time *t, int share)
 {
@@ -231,9 +242,14 @@ static void paint_line(tui_app *app, const tui_screen *screen, int row, size_t i
     /* A terminal that is smaller than names and frame has no room for the picture. */
     int room = row < app->rows ? app->columns - width_of_names(app) - 1 : 0;
     for (int column = 0; at != UINT32_MAX && column < width && column < room; column++) {
-        char text[2] = {letter_of(t, lode_timeline_cell(t->timeline, at, (unsigned)column)), '\0'};
-        int is_cross = is_cursor && column == t->column;
-        screen->put(row, width_of_names(app) + 1 + column, is_cross ? TUI_CURSOR : style_of(text[0]), text);
+        int share = lode_timeline_cell(t->timeline, at, (unsigned)column);
+        char text[2] = {letter_of(t, share), '\0'};
+        int is_cross = is_cursor && column == t->column, idles = is_idle(t, share);
+        screen->put(row, width_of_names(app) + 1 + column,
+                    is_cross ? TUI_CURSOR
+                    : idles  ? TUI_DIM
+                             : style_of(text[0]),
+                    idles ? tui_idle_mark(app) : text);
     }
 }
 
@@ -262,9 +278,10 @@ static void paint_shares(tui_app *app, const tui_screen *screen, int first, int 
         char text[TUI_TEXT_SIZE], percent[NUMBER_SIZE], time[NUMBER_SIZE];
         format_percent(percent, whole > 0 ? (double)share->nanoseconds / whole : 0);
         format_duration(time, share->nanoseconds);
-        char letter = letter_of(t, i);
-        snprintf(text, sizeof text, "%c %7s %12s  ", letter, percent, time);
-        paint_text(app, screen, first + i, 0, 24, style_of(letter), text);
+        char letter[2] = {letter_of(t, i), '\0'};
+        int idles = is_idle(t, i);
+        snprintf(text, sizeof text, "%s %7s %12s  ", idles ? tui_idle_mark(app) : letter, percent, time);
+        paint_text(app, screen, first + i, 0, 24, idles ? TUI_DIM : style_of(letter[0]), text);
         paint_text(app, screen, first + i, 24, app->columns - 24, TUI_PLAIN, share_name(app, share));
     }
 }
@@ -325,13 +342,59 @@ static void heading(const tui_app *app, char *text, size_t capacity)
     snprintf(text, capacity, "%s to %s, %s, %s lines; shares of the lines shown", from, to, depth, rows);
 }
 
+static int add_text(char *text, size_t capacity, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static int add_text(char *text, size_t capacity, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text + used, capacity - used, format, arguments);
+    va_end(arguments);
+    return length >= 0 && (size_t)length < capacity - used;
+}
+
+/* What a line is to --task, --id or --profiles. */
+static unsigned number_of(const tui_app *app, uint32_t line)
+{
+    if (app->db)
+        return line;
+    const lode_track *track = lode_recording_track(app->rec->recording, line);
+    return lode_recording_has_requests(app->rec->recording) ? track->index + 1 : (unsigned)track->tid;
+}
+
+/* Shares are those of the lines on the screen: all, or these. */
+static int add_lines(const tui_app *app, char *text, size_t capacity)
+{
+    const tui_time *t = &app->time;
+    int is_good = 1;
+    if (t->drawn_rows >= t->count)
+        return 1;
+    int has_requests = app->rec && lode_recording_has_requests(app->rec->recording);
+    is_good = add_text(text, capacity, app->db ? " -p profile=" : has_requests ? " --id " : " -t ");
+    for (size_t i = 0, end; i < t->drawn_rows && is_good; i = end) {
+        unsigned first = number_of(app, t->lines[t->drawn_top + i]);
+        for (end = i + 1; app->db && end < t->drawn_rows; end++)
+            if (t->lines[t->drawn_top + end] != first + (end - i))
+                break;
+        is_good = add_text(text, capacity, "%s%u", i == 0 ? "" : app->db ? "+" : ",", first);
+        if (is_good && end > i + 1)
+            is_good = add_text(text, capacity, "-%u", first + (unsigned)(end - i - 1));
+    }
+    return is_good;
+}
+
 static void command(const tui_app *app, char *text, size_t capacity)
 {
     const tui_time *t = &app->time;
-    int used = snprintf(text, capacity, "trace --from %lluns --to %lluns",
-                        (unsigned long long)(t->from - t->begin), (unsigned long long)(t->to - t->begin));
-    if (t->depth && used > 0 && (size_t)used < capacity)
-        snprintf(text + used, capacity - (size_t)used, " -d %u", t->depth);
+    snprintf(text, capacity, "trace --from %lluns --to %lluns", (unsigned long long)(t->from - t->begin),
+             (unsigned long long)(t->to - t->begin));
+    if (t->depth)
+        add_text(text, capacity, " -d %u", t->depth);
+    size_t used = strlen(text);
+    /* Without a list that does not fit, the command is one of all lines. */
+    if (!add_lines(app, text, capacity))
+        text[used] = '\0';
 }
 
 /* ---- keys ---- */
