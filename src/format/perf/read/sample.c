@@ -150,8 +150,7 @@ static void clear(struct perf_sample *sample, const struct perf_event *event)
     sample->value = sample->value_id = sample->rest = 0;
 }
 
-/* Whether the chain is all that is behind the fields of fixed places: it mostly is. */
-static bool has_chain_only(uint64_t type)
+bool lode_perf_has_chain_only(const struct perf_event *event)
 {
     enum {
         CHECKED = PERF_HAS_READ | PERF_HAS_CHAIN | PERF_HAS_RAW | PERF_HAS_BRANCHES | PERF_HAS_REGS_USER |
@@ -159,7 +158,7 @@ static bool has_chain_only(uint64_t type)
                   PERF_HAS_TRANSACTION | PERF_HAS_REGS_INTR | PERF_HAS_PHYS_ADDR | PERF_HAS_CGROUP |
                   PERF_HAS_DATA_PAGE | PERF_HAS_CODE_PAGE | PERF_HAS_AUX
     };
-    return (type & CHECKED) == PERF_HAS_CHAIN;
+    return (event->attr.sample_type & CHECKED) == PERF_HAS_CHAIN;
 }
 
 bool lode_perf_sample_read(struct perf_sample *sample, const struct perf_event *event, bool is_big,
@@ -184,8 +183,8 @@ bool lode_perf_sample_read(struct perf_sample *sample, const struct perf_event *
         sample->cpu = perf_u32(is_big, body + layout->cpu);
     if (layout->period != PERF_NO_FIELD)
         sample->period = perf_u64(is_big, body + layout->period);
-    bool is_whole = has_chain_only(event->attr.sample_type) ? take_chain(&walk, sample)
-                                                            : take_variable(&walk, &event->attr, sample);
+    bool is_whole = lode_perf_has_chain_only(event) ? take_chain(&walk, sample)
+                                                    : take_variable(&walk, &event->attr, sample);
     if (!is_whole)
         return false;
     sample->rest = walk.left;

@@ -27,6 +27,9 @@ struct perf_sample {
 bool lode_perf_sample_read(struct perf_sample *sample, const struct perf_event *event, bool is_big,
                            const uint8_t *record, uint32_t size);
 
+/* Whether the chain is all that is behind the fields of fixed places: it mostly is. */
+bool lode_perf_has_chain_only(const struct perf_event *event);
+
 /* The counters of a record READ, into the fields that they have in a sample. False: it is short. */
 bool lode_perf_counters_read(struct perf_sample *sample, const struct perf_attr *attr, bool is_big,
                              struct lode_range bytes);

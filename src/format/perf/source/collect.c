@@ -62,6 +62,7 @@ lode_status lode_perf_worker_open(struct perf_worker *worker, const struct perf_
                                    .store = replay->store,
                                    .spool = LODE_SPOOL_INIT,
                                    .number = number,
+                                   .is_quick = lode_perf_is_quick(replay->store),
                                    .trace_event = lode_perf_trace_event(replay->store)};
     lode_interner_init(&worker->whos, sizeof(struct perf_who));
     lode_interner_init(&worker->lanes, sizeof(struct perf_lane));
@@ -437,7 +438,13 @@ static lode_status take_records(struct perf_worker *worker, struct perf_stream *
              number = (uint64_t)(piece - (struct perf_piece *)worker->store->pieces.items);
     uint32_t event;
     while (worker->raw.tree.count <= most && perf_stream_next(stream, &record)) {
-        if (record.type == PERF_SAMPLE && read_sample(worker, &record, piece->part, order, &event, &sample))
+        lode_status status = worker->is_quick && record.type == PERF_SAMPLE
+                                 ? lode_perf_take_quickly(worker, &record, error)
+                                 : LODE_ABSENT;
+        if (status != LODE_ABSENT)
+            LODE_TRY(status);
+        else if (record.type == PERF_SAMPLE &&
+                 read_sample(worker, &record, piece->part, order, &event, &sample))
             LODE_TRY(take_sample(worker, &record, &sample, event, error));
         else if (record.type == PERF_SWITCH || record.type == PERF_SWITCH_CPU)
             LODE_TRY(take_change(worker, &record, error));

@@ -118,6 +118,7 @@ struct perf_worker {
     struct perf_unwinder *unwinder; /* of user stacks; NULL: they are not unwound */
     bool only_checks;               /* nothing but findings is wanted */
     uint64_t *words;                /* a chain that was completed */
+    bool is_quick;                  /* lode_perf_is_quick */
     uint32_t trace_event;           /* whose samples make trace lines; LODE_NONE: none */
     perf_seen_fn show;              /* may be NULL */
     void *user;
@@ -143,6 +144,14 @@ lode_status lode_perf_find_known(struct perf_worker *worker, int32_t pid, int32_
 lode_status lode_perf_add_cost(struct perf_worker *worker, struct perf_known *known, uint32_t event,
                                uint32_t node, struct perf_recent *recent, struct perf_amount amount,
                                lode_error *error);
+
+/* ---- quick.c ---- */
+
+/* Whether samples of the store may be taken quickly. */
+bool lode_perf_is_quick(const struct perf_store *store);
+/* LODE_ABSENT: nothing was done, since the sample, its thread or its chain is not the usual one. */
+lode_status lode_perf_take_quickly(struct perf_worker *worker, const struct perf_record *record,
+                                   lode_error *error);
 
 /* ---- counted.c ---- */
 

@@ -289,12 +289,9 @@ static struct perf_recent *find_recent(const struct perf_worker *worker, struct 
 
 struct perf_walked lode_perf_walk(struct perf_worker *worker, const struct perf_chain *chain)
 {
-    enum {
-        STACK_MOST = 127 /* what the kernel permits unless it is told otherwise */
-    };
     struct words words = words_of(worker->store, chain->sample->chain);
     struct perf_walked walked = {.node = chain->entry};
-    uint32_t most = chain->event->attr.max_stack ? chain->event->attr.max_stack : STACK_MOST;
+    uint32_t most = perf_frames_most(chain->event);
     struct perf_recent_query query = {.key = {chain->entry, chain->moment->root, chain->moment->kernel, most},
                                       .chain = {words.data, words.count * sizeof(uint64_t)}};
     struct perf_recent *recent = find_recent(worker, &query);

@@ -55,6 +55,15 @@ struct perf_chain {
     uint32_t entry;
 };
 
+/* Frames of a chain that the kernel permits. */
+static inline uint32_t perf_frames_most(const struct perf_event *event)
+{
+    enum {
+        STACK_MOST = 127 /* unless it is told otherwise */
+    };
+    return event->attr.max_stack ? event->attr.max_stack : STACK_MOST;
+}
+
 /* What is found on the way. */
 struct perf_walked {
     uint32_t node;              /* 0: out of memory */

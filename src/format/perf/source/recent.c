@@ -7,7 +7,8 @@
 
 enum {
     SLOTS_LEAST = 1 << 8,
-    SLOTS_MOST = 1 << 15,      /* two for each hash */
+    SLOTS_MOST = 1 << 15,
+    WAYS = 4, /* slots for each hash */
     POOL_WORDS_MOST = 1 << 20, /* of all chains: 8 MiB */
     CHAIN_WORDS = 256          /* of one: the kernel permits 127 frames unless told otherwise */
 };
@@ -95,8 +96,12 @@ struct perf_recent *lode_perf_recent_find(struct perf_recents *recents, struct p
     struct perf_recent *slot = &recents->slots[first];
     if (is_same(recents, slot, query))
         return slot;
-    slot = &recents->slots[first ^ 1];
-    return is_same(recents, slot, query) ? slot : NULL;
+    for (uint32_t way = 1; way < WAYS; way++) {
+        slot = &recents->slots[first ^ way];
+        if (is_same(recents, slot, query))
+            return slot;
+    }
+    return NULL;
 }
 
 struct perf_recent *lode_perf_recent_add(struct perf_recents *recents, const struct perf_recent_query *query,
@@ -111,7 +116,8 @@ struct perf_recent *lode_perf_recent_add(struct perf_recents *recents, const str
     }
     uint32_t first = query->hash & (recents->slot_count - 1);
     struct perf_recent *slot = &recents->slots[first];
-    recents->slots[first ^ 1] = *slot;
+    for (uint32_t way = WAYS - 1; way > 0; way--)
+        recents->slots[first ^ way] = recents->slots[first ^ (way - 1)];
     *slot = (struct perf_recent){.key = query->key,
                                  .hash = query->hash,
                                  .words = words,
