@@ -16,7 +16,7 @@ const AMOUNTS = join(process.env.LODE_DATA ?? dirname(fileURLToPath(import.meta.
 const NUMBER = /[-+\u2212]?\d[\d,]*(?:\.\d+)?(?:e[-+]\d+)? (?:ns|us|ms|s|min|h|d|B|[KMGTP]iB)(?!\w)|[-+\u2212]?\d+\.\d+ ?%|\b\d{1,3}(?:,\d{3})+\b/g;
 /** Not of the data: what can be chosen; marks of a scale; differences that the diagnosis prints (same.mjs compares them). */
 const APART = '.choice, select, .axis, .y, .parts, .palette, dialog';
-const VIEWS = ['', 'v=top', 'v=top&g=line', 'v=tree', 'v=tree&w=up', 'v=flame', 'v=time', 'v=profiles', 'v=requests', 'v=requests&o=time', 'v=requests&i=1', 'v=requests&g=map', 'v=compare&b=1', 'v=findings'];
+const VIEWS = ['', 'v=top', 'v=top&g=line', 'v=tree', 'v=tree&w=up', 'v=flame', 'v=time', 'v=profiles', 'v=requests', 'v=requests&o=time', 'v=requests&i=1', 'v=requests&g=map', 'v=requests&g=over', 'v=compare&b=1', 'v=findings'];
 
 const data = process.env.LODE_DATA ?? '';
 const demo = examples();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { basename, join } from 'node:path';
 import { answerOf, copied, corpusStores, examples, finish, LODE, open, serve, settle, show, test } from './browser.mjs';
-import { checkProfiles, checkRequest, checkRequests } from './checks.mjs';
+import { checkProfiles, checkRequest, checkRequests, rowsOf } from './checks.mjs';
 
 const demo = examples();
 const wanted = ['viewer-issue-233', 'made-loops-cputime-t-mpi3ranks', 'viewer-derived-metrics.db'];
@@ -69,6 +69,55 @@ for (const [index, store] of recordings.entries()) {
 }
 
 const shop = databases.length;
+
+await test('requests over time are those of lode search --over, and an interval leads to its requests', async () => {
+  for (const [number, options] of [[shop, ''], [shop, '&f=errors'], [shop, '&g=over%3A5s'], [shop + 1, '']]) {
+    await show(page, server, `?s=${number}&v=requests&g=over${options}&1`);
+    const command = await copied(page);
+    assert.match(command, /^lode search \S+ .*--over \S+$/);
+    const answer = await answerOf(command);
+    const keys = ['date', 'count', 'per_second', 'failures', 'failed_percent', 'p50_ns', 'p95_ns', 'p99_ns', 'max_ns'];
+    const found = await page.$$eval('main .grid .row', (rows, names) => rows.sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map((row) => names.map((name) => row.querySelector(`[data-column=${name}]`).dataset.value)), keys);
+    assert.ok(found.length > 0);
+    assert.deepEqual(found, answer.rows.slice(0, found.length).map((row) => keys.map((key) => String(row[key]))));
+    assert.deepEqual(await page.$$eval('.rate-chart [data-requests]', (parts) => parts.map((part) => part.dataset.requests)), answer.rows.map((row) => String(row.count)));
+  }
+  await show(page, server, `?s=${shop}&v=requests&g=over%3A1s&1`);
+  await page.locator('main .grid .row', { hasText: '13:26:05.000' }).dblclick();
+  await page.waitForFunction(() => /[?&]t=4945000000ns\.\.5945000000ns/.test(decodeURIComponent(location.search)));
+  await settle(page);
+  await checkRequests(page);
+  assert.ok((await rowsOf(page, ['number'])).flat().includes('38'));
+});
+
+await test('a drag over the picture selects times and durations, and a click still opens a request', async () => {
+  await show(page, server, `?s=${shop}&v=requests&1`);
+  const all = (await rowsOf(page, ['number', 'duration_ns'])).length;
+  const drag = async ([x0, y0], [x1, y1]) => {
+    const box = await page.locator('svg.requests-chart').boundingBox();
+    await page.mouse.move(box.x + box.width * x0, box.y + box.height * y0);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * x1, box.y + box.height * y1, { steps: 4 });
+    assert.ok(await page.$('svg.requests-chart .brush'));
+    await page.mouse.up();
+    await page.waitForFunction(() => /[?&](t|f)=/.test(location.search));
+    await settle(page);
+  };
+  await drag([0.3, 0.02], [0.6, 0.5]);
+  const rows = await rowsOf(page, ['number', 'duration_ns']);
+  assert.deepEqual(rows.map((row) => row[0]).sort(), ['28', '38']);
+  await checkRequests(page);
+  assert.match(await copied(page), /--from \d+ns --to \d+ns --min-duration \d+ns --max-duration \d+ns/);
+  await page.getByRole('button', { name: 'show all times and durations' }).click();
+  await settle(page);
+  assert.equal((await rowsOf(page, ['number', 'duration_ns'])).length, all);
+  // A flat drag selects times only.
+  await drag([0.3, 0.9], [0.6, 0.9]);
+  assert.doesNotMatch(page.url(), /[?&]f=/);
+  await page.locator('svg.requests-chart .dot').first().click();
+  await settle(page);
+  assert.match(page.url(), /[?&]i=\d+/);
+});
 
 await test('a request has lanes for what runs beside it, and its critical path goes through them', async () => {
   messages.length = 0;

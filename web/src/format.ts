@@ -46,7 +46,7 @@ function sixDigits(value: number): [digits: string, power: number] {
 }
 
 /** printf's %.6g. Below 0.0001, no double is half-way between two. */
-function general(value: number): string {
+export function general(value: number): string {
   if (value === 0) return '0';
   const [some = '', about = '0'] = value.toExponential(5).split('e');
   if (Number(about) >= -4 && Number(about) < 6) {

@@ -25,6 +25,8 @@ export interface Info {
   /** Nanoseconds between the first and the last event or sample; 0 without traces. */
   readonly duration: number;
   readonly begin: string;
+  /** What is added to times of the store for those since 1970, as `lode search --over` has them. */
+  readonly utcOffset: string;
   readonly hasRequests: boolean;
   /** Spans name the services that make requests. */
   readonly hasServices: boolean;
@@ -45,6 +47,7 @@ interface Raw {
   traces?: { lines: number; samples: number; begin_ns: string | null; end_ns: string | null } | null;
   begin_ns?: string | null;
   end_ns?: string | null;
+  utc_offset_ns?: string | null;
   row_count?: number;
   tasks?: { id: string | null }[];
   findings?: { count?: number }[];
@@ -79,6 +82,7 @@ export function readInfo(answer: unknown): Info {
     samples: raw.traces?.samples ?? 0,
     duration: isRecording ? span(raw.begin_ns, raw.end_ns) : span(raw.traces?.begin_ns, raw.traces?.end_ns),
     begin: (isRecording ? raw.begin_ns : raw.traces?.begin_ns) ?? '',
+    utcOffset: raw.utc_offset_ns ?? '0',
     hasRequests: raw.tasks?.some((task) => task.id !== null) ?? false,
     hasServices: raw.facts?.some((fact) => fact.key === 'services') ?? false,
     findings: (raw.findings ?? []).reduce((sum, finding) => sum + (finding.count ?? 1), 0),

@@ -224,4 +224,4 @@ function Time({ state, info }: ViewProps): JSX.Element {
   );
 }
 
-export const time: View = { key: 'time', title: 'Time', fits: (info) => (info.kind === 'recording' ? info.duration > 0 : info.traceLines > 0), query, copied: (state, info) => areaQuery(state, info) ?? query(state, info), Component: Time };
+export const time: View = { key: 'time', title: 'Time', fits: (info) => (info.kind === 'recording' ? info.duration > 0 && !(isReport && info.hasRequests) : info.traceLines > 0), query, copied: (state, info) => areaQuery(state, info) ?? query(state, info), Component: Time };
