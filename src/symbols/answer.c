@@ -56,6 +56,8 @@ void answers_begin(struct answers *answers, int fd)
 void answers_add(struct answers *answers, const uint64_t *offsets, size_t count, bool is_asked)
 {
     size_t all = 0, old = 0, new = 0, most = answers->count + count;
+    if (count == 0)
+        return;
     if (most >= SYMBOLS_NONE)
         _exit(SYMBOLS_NO_MEMORY);
     uint64_t *merged = must_grow(NULL, most, sizeof *merged);
@@ -253,6 +255,11 @@ static uint32_t send_answers(const struct answers *answers, const uint32_t *numb
     return sent;
 }
 
+static uint64_t end_of(const struct answers *answers, uint32_t index)
+{
+    return answers->offsets[index] + answers->lengths[index];
+}
+
 /* Contiguous instructions of one scope are a range. Returns how many. */
 static uint32_t send_ranges(const struct answers *answers, const uint32_t *numbers)
 {
@@ -260,14 +267,14 @@ static uint32_t send_ranges(const struct answers *answers, const uint32_t *numbe
     for (uint32_t i = 0, next; i < answers->count; i = next) {
         uint32_t scope = answers->found[i].scope;
         for (next = i + 1; next < answers->count && answers->found[next].scope == scope &&
-                           answers->ends[next - 1] == answers->offsets[next];
+                           end_of(answers, next - 1) == answers->offsets[next];
              next++) {
         }
         if (scope == SYMBOLS_NONE)
             continue;
         send_byte(SYMBOLS_RANGE);
         send_u64(answers->offsets[i]);
-        send_u64(answers->ends[next - 1]);
+        send_u64(end_of(answers, next - 1));
         send_u32(numbers[scope]);
         sent++;
     }
@@ -284,7 +291,7 @@ void answers_send(const struct answers *answers)
         send_bytes(answers->strings[i], length);
     }
     uint32_t scopes = send_scopes(answers, numbers);
-    uint32_t sent = answers->ends ? send_ranges(answers, numbers) : send_answers(answers, numbers);
+    uint32_t sent = answers->lengths ? send_ranges(answers, numbers) : send_answers(answers, numbers);
     free(numbers);
     send_byte(SYMBOLS_END);
     send_u32(answers->string_count);

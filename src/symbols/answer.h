@@ -22,8 +22,8 @@ struct scope {
 struct answers {
     uint64_t *offsets; /* rising */
     struct found *found;
-    bool *is_extra; /* by offset: nobody asked */
-    uint64_t *ends; /* by offset: where its instruction ends, if ranges are sent; else NULL */
+    bool *is_extra;    /* by offset: nobody asked */
+    uint32_t *lengths; /* by offset: of its instruction, if ranges are sent; else NULL */
     uint32_t count;
     struct scope *scopes;
     uint32_t scope_count, scope_room;

@@ -58,6 +58,8 @@ static uint32_t intern(struct structure *structure, struct answers *answers, str
         if (is_same(&answers->scopes[structure->slots[at] - 1], &scope))
             return structure->slots[at] - 1;
     structure->slot_used++;
+    if (scope.kind != SYMBOLS_FUNCTION && scope.kind != SYMBOLS_INLINED)
+        scope.function = SYMBOLS_NONE; /* only functions are told apart by it */
     uint32_t number = answers_scope(answers, scope);
     structure->slots[at] = number + 1;
     return number;
@@ -128,10 +130,10 @@ static void name_functions(struct structure *structure, struct answers *answers)
 
 /* ---- chains ---- */
 
-/* Loops around an offset, from the outermost to the innermost, without those that are merged. */
-static uint32_t nest_of(const struct structure *structure, uint64_t offset, uint32_t nest[CHAIN_MOST])
+/* The loop and those around it, from the outermost in, without those that are merged. */
+static uint32_t nest_of(const struct structure *structure, uint32_t loop, uint32_t nest[CHAIN_MOST])
 {
-    uint32_t count = 0, loop = structure_loop(structure, offset);
+    uint32_t count = 0;
     for (; loop != NO_INDEX && count < CHAIN_MOST; loop = structure->loops[loop].parent)
         if (structure->loops[loop].merged_to == loop)
             nest[count++] = loop;
@@ -157,10 +159,11 @@ static uint32_t add_loop(struct structure *structure, struct answers *answers, u
 }
 
 /* The innermost scope of an offset, with loops after the frames that have them. */
-static uint32_t rebuild(struct structure *structure, struct answers *answers, uint64_t offset, uint32_t scope)
+static uint32_t rebuild(struct structure *structure, struct answers *answers, uint64_t offset, uint32_t scope,
+                        uint32_t innermost)
 {
     uint32_t nest[CHAIN_MOST], chain[CHAIN_MOST], count = 0, loop = 0;
-    uint32_t loops = nest_of(structure, offset, nest);
+    uint32_t loops = nest_of(structure, innermost, nest);
     for (uint32_t at = scope; at != SYMBOLS_NONE && count < CHAIN_MOST; at = answers->scopes[at].parent)
         chain[count++] = at;
     if (count == CHAIN_MOST || count == 0)
@@ -190,8 +193,18 @@ void structure_apply(struct structure *structure, struct answers *answers)
         return;
     name_functions(structure, answers);
     structure_place_loops(structure, answers);
-    for (uint32_t i = 0; i < answers->count; i++)
-        if (!answers->is_extra[i])
-            answers->found[i].scope =
-                rebuild(structure, answers, answers->offsets[i], answers->found[i].scope);
+    uint32_t last_scope = SYMBOLS_NONE, last_loop = NO_INDEX, made = SYMBOLS_NONE;
+    for (uint32_t i = 0; i < answers->count; i++) {
+        uint32_t *scope = &answers->found[i].scope;
+        if (answers->is_extra[i])
+            continue;
+        /* Instructions that follow each other often have the same, in one loop. */
+        uint32_t loop = structure_loop(structure, answers->offsets[i]);
+        if (loop == NO_INDEX || loop != last_loop || *scope != last_scope) {
+            last_scope = *scope;
+            last_loop = loop;
+            made = rebuild(structure, answers, answers->offsets[i], *scope, loop);
+        }
+        *scope = made;
+    }
 }

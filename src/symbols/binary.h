@@ -7,8 +7,11 @@
 #include <elfutils/libdwelf.h>
 #include <gelf.h>
 
-/* Functions, inlined functions and lines of debug information. Returns SYMBOLS_HAS_... */
-unsigned read_debug(struct answers *answers, Dwarf *dwarf);
+/*
+ * Functions, inlined functions and lines of debug information. Ends the file, and with it sections
+ * that were unpacked. Returns SYMBOLS_HAS_...
+ */
+unsigned read_debug(struct answers *answers, Elf *elf);
 /* Symbols, for offsets without an answer. */
 void read_symbols(struct answers *answers, Elf *elf);
 /* The same of those that are compressed in the binary; it is the one of SYMBOLS_BINARY_FD. */

@@ -14,7 +14,9 @@
 #include <string.h>
 
 enum {
-    DEPTH_MOST = 512 /* of nested entries */
+    DEPTH_MOST = 512,    /* of nested entries */
+    RECENT = 1024,       /* lines that were made last */
+    LINES_MOST = 1 << 14 /* lines that are read before memory is freed, and an eighth of all so far */
 };
 
 /* Scopes that have the same origin are of one function. */
@@ -175,9 +177,13 @@ static uint32_t use_entry(struct walk *walk, Dwarf_Die *die, uint32_t parent)
     struct answers *answers = walk->answers;
     uint32_t scope = SYMBOLS_NONE;
     Dwarf_Addr base, start, end;
-    ptrdiff_t at = name_of(die) ? 0 : -1;
-    while (at >= 0 && (at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
+    ptrdiff_t at = 0;
+    bool has_name = false;
+    while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
         uint32_t first, count = answers_within(answers, start, end, &first);
+        has_name = has_name || (count > 0 && name_of(die));
+        if (count > 0 && !has_name)
+            break;
         for (uint32_t i = 0; i < count; i++) {
             struct found *found = &answers->found[first + i];
             if (found->scope != SYMBOLS_NONE && found->depth >= walk->depth)
@@ -246,53 +252,110 @@ static void walk_children(struct walk *walk, Dwarf_Die *die, uint32_t parent)
 
 /* The row with the greatest address above the offset before, and up to this one. */
 struct row {
-    Dwarf_Line *line; /* NULL: none */
-    Dwarf_Addr address;
-    Dwarf_Die unit;
+    uint32_t before; /* bytes from its address to the offset */
+    uint32_t file, line;
+    uint32_t unit; /* 0: there is no row */
 };
 
+/* Line tables of one unit after the other; nothing of a unit is needed after it. */
+struct table {
+    struct answers *answers;
+    struct row *rows;
+    Dwarf_Die unit;
+    uint32_t number; /* of the unit, from 1 on */
+    uint32_t *files; /* of the unit: strings plus 1; 0: not looked at yet */
+    size_t file_count;
+    uint64_t line_count; /* of all units */
+};
+
+static uint32_t file_of_line(struct table *table, Dwarf_Line *line)
+{
+    char buffer[PATH_MAX];
+    Dwarf_Files *files;
+    size_t number = 0;
+    bool is_known = dwarf_line_file(line, &files, &number) == 0 && number < table->file_count;
+    if (is_known && table->files[number])
+        return table->files[number] - 1;
+    const char *path = join(&table->unit, dwarf_linesrc(line, NULL, NULL), buffer);
+    uint32_t file = answers_string(table->answers, path);
+    if (is_known)
+        table->files[number] = file + 1;
+    return file;
+}
+
 /* Of rows of one address, the last one in a table counts; of tables, the first. */
-static void use_row(const struct answers *answers, struct row *rows, Dwarf_Line *line, Dwarf_Die *unit)
+static void use_row(struct table *table, Dwarf_Line *line)
 {
     Dwarf_Addr address;
     bool is_end = true;
     uint32_t at;
+    int number = 0;
     if (dwarf_lineendsequence(line, &is_end) != 0 || is_end || dwarf_lineaddr(line, &address) != 0)
         return;
-    answers_within(answers, address, address, &at);
-    if (at == answers->count)
+    answers_within(table->answers, address, address, &at);
+    if (at == table->answers->count)
         return;
-    struct row *row = &rows[at];
-    bool is_same_unit = row->line && row->unit.addr == unit->addr;
-    if (row->line == NULL || address > row->address || (address == row->address && is_same_unit))
-        *row = (struct row){line, address, *unit};
+    struct row *row = &table->rows[at];
+    uint64_t before = table->answers->offsets[at] - address;
+    bool is_other = row->unit != 0 && row->unit != table->number;
+    bool is_best = row->unit == 0 || before < row->before || (before == row->before && !is_other);
+    if (!is_best || before > UINT32_MAX)
+        return;
+    bool has_line = dwarf_lineno(line, &number) == 0 && number > 0;
+    *row = (struct row){.before = (uint32_t)before,
+                        .file = file_of_line(table, line),
+                        .line = has_line ? (uint32_t)number : 0,
+                        .unit = table->number};
 }
 
-static void add_line(struct answers *answers, struct found *found, struct row *row)
+static void read_lines(struct table *table)
 {
-    char buffer[PATH_MAX];
-    const char *file = join(&row->unit, dwarf_linesrc(row->line, NULL, NULL), buffer);
-    int number = 0;
-    if (file == NULL)
+    Dwarf_Lines *lines;
+    Dwarf_Files *files;
+    size_t count;
+    errno = 0;
+    if (dwarf_getsrclines(&table->unit, &lines, &count) != 0) {
+        must_have_memory();
         return;
-    bool has_line = dwarf_lineno(row->line, &number) == 0 && number > 0;
-    found->scope = answers_scope(answers, (struct scope){.parent = found->scope,
-                                                         .name = SYMBOLS_NONE,
-                                                         .file = answers_string(answers, file),
-                                                         .line = has_line ? (uint32_t)number : 0,
-                                                         .function = SYMBOLS_NONE,
-                                                         .kind = SYMBOLS_LINE});
+    }
+    table->number++;
+    table->line_count += count;
+    if (dwarf_getsrcfiles(&table->unit, &files, &table->file_count) != 0)
+        table->file_count = 0;
+    table->files = must_grow(table->files, table->file_count, sizeof *table->files);
+    memset(table->files, 0, table->file_count * sizeof *table->files);
+    for (size_t i = 0; i < count; i++)
+        use_row(table, dwarf_onesrcline(lines, i));
 }
 
-/* Offsets that have a scope also get a line. */
-static void add_lines(struct answers *answers, struct row *rows)
+/* Offsets that have a scope also get a line. Those that follow each other often have the same. */
+static void add_lines(struct answers *answers, const struct row *rows)
 {
-    struct row *best = NULL;
+    struct recent {
+        uint32_t scope, file, line, made;
+    } recent[RECENT];
+    const struct row *best = NULL;
+    uint64_t address = 0;
+    memset(recent, 0xff, sizeof recent);
     for (uint32_t i = 0; i < answers->count; i++) {
-        if (rows[i].line && (best == NULL || rows[i].address > best->address))
+        struct found *found = &answers->found[i];
+        if (rows[i].unit && (best == NULL || answers->offsets[i] - rows[i].before > address)) {
             best = &rows[i];
-        if (best && answers->found[i].scope != SYMBOLS_NONE)
-            add_line(answers, &answers->found[i], best);
+            address = answers->offsets[i] - best->before;
+        }
+        if (best == NULL || found->scope == SYMBOLS_NONE || best->file == SYMBOLS_NONE)
+            continue;
+        struct recent *known = &recent[(found->scope * 31 + best->line) % RECENT];
+        if (known->scope != found->scope || known->file != best->file || known->line != best->line) {
+            *known = (struct recent){found->scope, best->file, best->line, SYMBOLS_NONE};
+            known->made = answers_scope(answers, (struct scope){.parent = found->scope,
+                                                                .name = SYMBOLS_NONE,
+                                                                .file = best->file,
+                                                                .line = best->line,
+                                                                .function = SYMBOLS_NONE,
+                                                                .kind = SYMBOLS_LINE});
+        }
+        found->scope = known->made;
     }
 }
 
@@ -321,33 +384,66 @@ static bool has_offsets(const struct answers *answers, Dwarf_Die *unit)
     return count == 0 || at < 0;
 }
 
-unsigned read_debug(struct answers *answers, Dwarf *dwarf)
+/*
+ * Reads units from `first` on, until much memory is used: what libdw has read is freed by ending it
+ * only. `first` is then where to go on; 0: all are read.
+ */
+static unsigned read_units(struct walk *walk, struct table *table, Dwarf *dwarf, Dwarf_Off *first)
 {
-    struct walk walk = {.answers = answers};
-    struct row *rows = must_grow(NULL, answers->count, sizeof *rows);
     Dwarf_CU *unit = NULL;
     Dwarf_Die die;
     uint8_t type;
-    unsigned has = SYMBOLS_HAS_DEBUG | (has_shared_file(dwarf) ? SYMBOLS_HAS_OTHERS : 0u);
-    memset(rows, 0, answers->count * sizeof *rows);
+    unsigned has = 0;
+    uint64_t most = table->line_count + table->line_count / 8 + LINES_MOST;
     while (dwarf_get_units(dwarf, unit, &unit, NULL, &type, &die, NULL) == 0) {
-        Dwarf_Lines *lines;
-        size_t count;
-        has |= type == DW_UT_skeleton ? SYMBOLS_HAS_OTHERS : 0u;
-        if ((type != DW_UT_compile && type != DW_UT_partial) || !has_offsets(answers, &die))
+        Dwarf_Off own = dwarf_dieoffset(&die);
+        if (own < *first)
             continue;
-        walk.unit = die;
-        walk_children(&walk, &die, SYMBOLS_NONE);
-        errno = 0;
-        if (dwarf_getsrclines(&die, &lines, &count) != 0) {
-            must_have_memory();
-            continue;
+        if (table->line_count > most) {
+            *first = own;
+            return has;
         }
-        for (size_t i = 0; i < count; i++)
-            use_row(answers, rows, dwarf_onesrcline(lines, i), &die);
+        has |= type == DW_UT_skeleton ? SYMBOLS_HAS_OTHERS : 0u;
+        if ((type != DW_UT_compile && type != DW_UT_partial) || !has_offsets(walk->answers, &die))
+            continue;
+        walk->unit = table->unit = die;
+        walk_children(walk, &die, SYMBOLS_NONE);
+        read_lines(table);
     }
-    add_lines(answers, rows);
-    free(rows);
+    *first = 0;
+    return has;
+}
+
+static unsigned read_all(struct walk *walk, struct table *table, Elf *elf)
+{
+    Dwarf_Off first = 0;
+    unsigned has = 0;
+    errno = 0;
+    do {
+        Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+        if (dwarf == NULL) {
+            must_have_memory();
+            break;
+        }
+        has |= SYMBOLS_HAS_DEBUG | (has_shared_file(dwarf) ? SYMBOLS_HAS_OTHERS : 0u);
+        has |= read_units(walk, table, dwarf, &first);
+        dwarf_end(dwarf);
+    } while (first != 0);
+    return has;
+}
+
+unsigned read_debug(struct answers *answers, Elf *elf)
+{
+    struct walk walk = {.answers = answers};
+    struct table table = {.answers = answers};
+    table.rows = must_grow(NULL, answers->count, sizeof *table.rows);
+    memset(table.rows, 0, answers->count * sizeof *table.rows);
+    unsigned has = read_all(&walk, &table, elf);
+    elf_end(elf);
+    free(table.files);
     free(walk.origins);
+    if (has & SYMBOLS_HAS_DEBUG)
+        add_lines(answers, table.rows);
+    free(table.rows);
     return has;
 }

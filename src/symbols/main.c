@@ -102,13 +102,15 @@ static Elf *open_beside(Elf *elf)
     return beside && elf_kind(beside) == ELF_K_ELF && is_of(elf, beside) ? beside : NULL;
 }
 
-/* Where the instruction of each offset ends. */
-static void find_ends(const struct structure *structure, struct answers *answers)
+/* The instruction of each offset ends where the next one begins, or its function ends. */
+static void find_lengths(const struct structure *structure, struct answers *answers)
 {
-    answers->ends = must_grow(NULL, answers->count, sizeof *answers->ends);
-    for (uint32_t i = 0; i < answers->count; i++)
-        answers->ends[i] = structure_end(structure, answers->offsets[i],
-                                         i + 1 < answers->count ? answers->offsets[i + 1] : UINT64_MAX);
+    answers->lengths = must_grow(NULL, answers->count, sizeof *answers->lengths);
+    for (uint32_t i = 0; i < answers->count; i++) {
+        uint64_t next = i + 1 < answers->count ? answers->offsets[i + 1] : UINT64_MAX;
+        uint64_t length = structure_end(structure, answers->offsets[i], next) - answers->offsets[i];
+        answers->lengths[i] = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
+    }
 }
 
 static unsigned loops_of(const struct structure *structure)
@@ -130,13 +132,10 @@ static void answer(Elf *elf, Elf *debug, bool has_loops, bool is_all)
             structure_take_all(&structure, &answers);
         structure_analyse(&structure, &answers);
     }
-    errno = 0;
-    Dwarf *dwarf = debug ? dwarf_begin_elf(debug, DWARF_C_READ, NULL) : NULL;
     unsigned has = has_loops ? loops_of(&structure) : 0;
-    if (dwarf)
-        has |= read_debug(&answers, dwarf);
-    else
-        must_have_memory();
+    Elf *again =
+        debug ? elf_begin(debug == elf ? SYMBOLS_BINARY_FD : SYMBOLS_DEBUG_FD, ELF_C_READ_MMAP, NULL) : NULL;
+    has |= again ? read_debug(&answers, again) : 0;
     send_debug(elf, has);
     read_symbols(&answers, elf);
     read_mini_symbols(&answers, elf);
@@ -145,7 +144,7 @@ static void answer(Elf *elf, Elf *debug, bool has_loops, bool is_all)
     if (has_loops && !is_all)
         name_stubs(&structure, &answers);
     if (is_all)
-        find_ends(&structure, &answers);
+        find_lengths(&structure, &answers);
     answers_send(&answers);
 }
 

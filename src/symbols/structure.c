@@ -169,8 +169,8 @@ static int by_block(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Offsets of the instructions in loops that are used. */
-static void add_instructions(struct structure *structure, uint32_t first_loop)
+/* Offsets of the instructions in loops that are used, unless they are asked about. */
+static void add_instructions(struct structure *structure, const struct answers *answers, uint32_t first_loop)
 {
     const struct graph *graph = &structure->graph;
     for (uint32_t i = 0; i < graph->block_count; i++) {
@@ -179,8 +179,15 @@ static void add_instructions(struct structure *structure, uint32_t first_loop)
             !structure->loops[structure->loops[first_loop + block->loop].root].is_used)
             continue;
         add_exits(structure, i, first_loop);
-        for (uint32_t at = block->first; at <= block->last; at++)
-            add_extra(structure, graph_address(graph, at));
+        uint32_t known, first = block->first;
+        answers_within(answers, graph_address(graph, first), graph_address(graph, first), &known);
+        for (uint32_t at = first; at <= block->last; at++) {
+            uint64_t address = graph_address(graph, at);
+            while (known < answers->count && answers->offsets[known] < address)
+                known++;
+            if (known == answers->count || answers->offsets[known] != address)
+                add_extra(structure, address);
+        }
     }
 }
 
@@ -200,7 +207,7 @@ static void analyse(struct structure *structure, const struct answers *answers, 
     function->block_count = (uint32_t)structure->block_count - first_block;
     if (function->block_count > 0)
         qsort(structure->blocks + first_block, function->block_count, sizeof *structure->blocks, by_block);
-    add_instructions(structure, first_loop);
+    add_instructions(structure, answers, first_loop);
 }
 
 /* ---- all ---- */

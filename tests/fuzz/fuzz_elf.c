@@ -71,15 +71,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         begin(&answers);
         structure_open(&structure, elf, NULL);
         structure_analyse(&structure, &answers);
-        Dwarf *dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-        if (dwarf)
-            read_debug(&answers, dwarf);
+        read_debug(&answers, elf_memory(copy, size));
         read_symbols(&answers, elf);
         structure_apply(&structure, &answers);
         structure_close(&structure);
         judge(&answers);
         end(&answers);
-        dwarf_end(dwarf);
     }
     elf_end(elf);
     free(copy);

@@ -144,6 +144,13 @@ def main():
             bench.look_at(f"{len(measured)} measurements", measured, recorded=False)
         else:
             tap.skip("measurements of the corpus", "there is no corpus")
+        live = [path for path in sorted((corpus_root() / "live").glob("*/measurement")) if (path / "structs").is_dir() and any(path.glob("*.hpcrun"))]
+        if live:
+            binaries = ("--no-source", "--replace", f"/opt/live={corpus_root() / 'live'}", *live)
+            bench.look_at(f"structure files of {len(live)} measurements", [], *binaries, recorded=False)
+            bench.look_at(f"binaries of {len(live)} measurements", [], "--ignore-structs", *binaries, recorded=False)
+        else:
+            tap.skip("structure files of live measurements", "there is no corpus")
         large = Path(folder) / "large"
         bench.lode.must("synth", "recording", "--records", 300000, "--tasks", 9, "--depth", 60, "-o", large)
         bench.look_at("nine tasks, some samples", [large], "--trace", "3us")

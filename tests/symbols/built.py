@@ -271,6 +271,22 @@ def check_one_start(tap, options, folder, program, weights):
         log.write_text("", encoding="utf-8")
         built = build_with(options, plugins, directory, folder / f"many-db{len(sampled)}")
         tap.check(built.status == 0 and log.read_text().split() == ["serve"], f"of 13 modules, {len(sampled)} with samples are read by one helper", [log.read_text(), built.said])
+    check_shared_out(tap, options, folder, directory, built)
+
+
+def check_shared_out(tap, options, folder, directory, alone):
+    """On ranks, each binary is read once, by one of them. A helper says through a pipe when it begins to read debug information."""
+    said, real = folder / "said", Path(options.helper).resolve()
+    os.mkfifo(said)
+    library = fault(folder, "saying", 'if (write(9, "read ", 5) != 5) _exit(0);')
+    plugins = helper_as(folder, "plugins-saying", f'exec 9>{said}; export LD_PRELOAD={library}; echo "start " >&9; exec {real} "$@"')
+    for ranks in (1, 2, 3, 7):
+        pipe = os.open(said, os.O_RDWR | os.O_NONBLOCK)
+        built = build_with(options, plugins, directory, folder / "shared-db", "--local-ranks", str(ranks), LODE_CACHE="")
+        words = os.read(pipe, 1 << 16).decode().split()
+        os.close(pipe)
+        tap.check(built.status == 0 and words.count("read") == 3 and words.count("start") == min(ranks, 3) and built.bytes() == alone.bytes(),
+                  f"{ranks} ranks: three binaries are read once each, by {min(ranks, 3)} helpers; the same bytes", [words, built.said])
 
 
 def check_result_types(tap, lode, folder):
@@ -438,6 +454,10 @@ def check_ended_helper(tap, options, folder, program, frames, weights):
         tap.check(not wrong, f"the rest is built ({name})", wrong)
         paths = [path for path in built.paths(module=built_module(built, slow)) if path]
         tap.check(paths and all(len(path) == 1 and path[0][1] is None for path in paths), f"and its symbols are used ({name})", paths[:3])
+        shared = build_with(options, folder / f"plugins-{words}", directory, folder / "ended-shared", "--local-ranks", "3")
+        same = {file: content for file, content in shared.bytes().items() if built.bytes().get(file) != content}
+        tap.check(shared.status == 0 and shared.bytes().keys() == built.bytes().keys() and not same and "1 finding copied" in shared.said,
+                  f"the same on three ranks ({name})", [shared.said, *same])
 
 
 def helper_build_id(program):

@@ -119,6 +119,8 @@ CROSS = {"aarch64": "aarch64-linux-gnu", "powerpc64le": "powerpc64le-linux-gnu",
 RATES = {"libc.so.6": (99.7, 99.6, 99.3, 99.4), "libm.so.6": (98.8, 100, 99.8, 100), "libstdc++.so.6": (100, 99.3, 99.9, 0), "libz.so.1": (100, 100, 100, 0),
          "libmpi.so.40": (100, 100, 100, 0), "libsqlite3.so.0": (99.9, 99.9, 99.5, 0), "libgomp.so.1": (100, 99.4, 97, 0), "libexpat.so.1": (100, 100, 97.5, 0),
          "tpl": (100, 100, 100, 97.2)}
+# Of binaries with debug information: the limit of memory that is enough; twice what is resident.
+MEGABYTES = {"libc.so.6": 72}
 # Loops that hpcstruct does not have: behind computed jumps (memcpy of SSSE3), a table whose bound is not in a comparison, and functions that call
 # themselves at their end.
 EXTRA = {"libc.so.6": ("_ssse3", "parse_expression"), "tpl": ("__merge_without_buffer", "__merge_adaptive")}
@@ -282,6 +284,9 @@ def check_oracles(tap, program, folder):
     script = load_script()
     for name, binary, debug, path in found:
         answer, _ = agreement.answer(program, binary, debug)
+        if name in MEGABYTES and debug:
+            status, _ = helper.run(program, binary, [], debug=debug, mode="beside,all", megabytes=MEGABYTES[name])
+            tap.check(status == 0, f"{name}: all code with debug information takes at most {MEGABYTES[name]} MB of addresses, files and libraries included", [status])
         rates = compare(script, script.Structure(str(path)), answer, folder / "answer.json", EXTRA.get(name, ()))
         least = RATES.get(name, (100, 100, 100, 100))
         tap.check(all(rate >= limit for rate, limit in zip(rates, least)),

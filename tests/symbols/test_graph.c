@@ -144,7 +144,7 @@ static void check_block(const struct tree *tree, const struct graph *graph, uint
 static void loops_are_those_of_the_definition(void **unused)
 {
     uint32_t loops = 0, irreducible = 0;
-    for (unsigned round = 0; round < 20000; round++) {
+    for (unsigned round = 0; round < 5000; round++) {
         struct image image = {0};
         struct graph graph;
         struct tree tree = {.count = 0};
@@ -165,7 +165,7 @@ static void loops_are_those_of_the_definition(void **unused)
         loops += graph.loop_count;
         graph_free(&graph);
     }
-    assert_true(loops > 20000 && irreducible > 2000);
+    assert_true(loops > 5000 && irreducible > 500);
     (void)unused;
 }
 
@@ -226,8 +226,9 @@ static void the_search_for_loops_is_linear(void **unused)
 {
     static const fill_fn fills[] = {fill_anywhere, fill_nested, fill_entered, fill_ladder};
     for (size_t i = 0; i < sizeof fills / sizeof *fills; i++)
-        for (uint32_t blocks = 100; blocks <= 1000000; blocks *= 10)
+        for (uint32_t blocks = 100; blocks <= 100000; blocks *= 10)
             assert_in_range(steps_of(fills[i], blocks), 1, STEPS_MOST);
+    assert_in_range(steps_of(fill_entered, 1000000), 1, STEPS_MOST);
     (void)unused;
 }
 
@@ -284,7 +285,7 @@ static uint64_t steps_of_tables(size_t switches, uint32_t most, bool has_lea)
 
 static void jump_tables_are_linear(void **unused)
 {
-    for (size_t switches = 10; switches <= 100000; switches *= 10) {
+    for (size_t switches = 10; switches <= 10000; switches *= 10) {
         assert_in_range(steps_of_tables(switches, 127, true), 30, 300);
         assert_in_range(steps_of_tables(switches, TABLE_MOST - 1, true), 30, 2500);
         assert_in_range(steps_of_tables(switches, 127, false), 1, 300);

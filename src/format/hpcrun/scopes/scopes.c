@@ -351,6 +351,8 @@ lode_status lode_hpcrun_answer(struct hpcrun_scopes *scopes, uint32_t question,
     if (asked->is_complete)
         return LODE_OK;
     asked->is_complete = answer->is_complete;
+    if (scopes->on_answer)
+        return scopes->on_answer(scopes->user, question, answer, error);
     if (scopes->chains.count == 0)
         LODE_TRY(add_chain(scopes, &nothing, error));
     LODE_TRY_ALLOC(!answer->module || lode_strings_put(&scopes->strings, answer->module, &self.module),

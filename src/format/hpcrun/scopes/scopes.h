@@ -77,6 +77,10 @@ struct hpcrun_route_list {
  * the number of a question. An unknown scope has the kind of functions and no function.
  */
 struct hpcrun_scopes {
+    /* Takes answers instead: they are for another rank. NULL: they are kept here. */
+    lode_status (*on_answer)(void *user, uint32_t question, const struct hpcrun_answer *answer,
+                             lode_error *error);
+    void *user;
     struct lode_array questions; /* struct hpcrun_question */
     struct lode_strings strings;
     struct lode_array functions; /* struct hpcrun_function */
@@ -137,6 +141,25 @@ lode_status lode_hpcrun_ask_structures(struct hpcrun_scopes *scopes, const struc
 /* Asks all providers, in their order: the list is in scopes.c. */
 lode_status lode_hpcrun_ask_all(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
                                 lode_error *error);
+
+/* A structure file: of measurements, or that the caller named. */
+struct hpcrun_structure_file {
+    const char *directory; /* of the measurements; NULL: `name` is a path */
+    const char *name;
+    uint64_t size;
+};
+
+/* All structure files; names are kept in the arena. A file that the caller named may be missing. */
+lode_status lode_hpcrun_list_structures(const struct hpcrun_asking *asking, struct lode_arena *arena,
+                                        struct lode_array *files, lode_error *error);
+/* Asks one of them, or the binary of one question. LODE_ABSENT: there is no such file. */
+lode_status lode_hpcrun_ask_structure(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                      const struct hpcrun_structure_file *file, lode_error *error);
+lode_status lode_hpcrun_ask_binary(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                   uint32_t question, lode_error *error);
+/* The size of the binary that lode_hpcrun_ask_binary would read; 0: none. */
+uint64_t lode_hpcrun_binary_size(const struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                 uint32_t question);
 
 /* Answers the question of this number. */
 lode_status lode_hpcrun_answer(struct hpcrun_scopes *scopes, uint32_t question,

@@ -218,27 +218,54 @@ static lode_status ask_binary(struct hpcrun_scopes *scopes, uint32_t number, str
     return status == LODE_END ? LODE_OK : status;
 }
 
+/* Finds the binary of a question that wants one. Most modules of a run have no samples. */
+static bool find_binary(const struct hpcrun_scopes *scopes, const struct hpcrun_asking *all, uint32_t number,
+                        struct hpcrun_module_file *out)
+{
+    const struct hpcrun_question *question =
+        LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, number);
+    char kernel[PATH_MAX];
+    return all->binaries.program && !question->is_complete && question->count > 0 &&
+           !lode_kernel_file(question->path, kernel, sizeof kernel) &&
+           lode_module_file_find(out, all, question->path, question->directory);
+}
+
+uint64_t lode_hpcrun_binary_size(const struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                 uint32_t question)
+{
+    struct hpcrun_module_file file;
+    if (!find_binary(scopes, asking, question, &file))
+        return 0;
+    lode_module_file_close(&file);
+    return file.size > 0 ? file.size : 1;
+}
+
+lode_status lode_hpcrun_ask_binary(struct hpcrun_scopes *scopes, const struct hpcrun_asking *all,
+                                   uint32_t number, lode_error *error)
+{
+    const struct hpcrun_question *question =
+        LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, number);
+    struct binary_asking asking = {
+        .all = all, .path = question->path, .rule = HPCRUN_RULE_BINARY_UNREAD, .error = error};
+    if (!find_binary(scopes, all, number, &asking.file))
+        return LODE_ABSENT;
+    asking.request = (struct binary_request){.helper = all->binaries.helper,
+                                             .debug = -1,
+                                             .has_loops = all->binaries.has_loops,
+                                             .offsets = question->offsets,
+                                             .count = question->count};
+    lode_status status = ask_binary(scopes, number, &asking);
+    lode_module_file_close(&asking.file);
+    return status;
+}
+
 lode_status lode_hpcrun_ask_binaries(struct hpcrun_scopes *scopes, const struct hpcrun_asking *all,
                                      lode_error *error)
 {
-    for (uint32_t i = 0; i < scopes->questions.count && all->binaries.program; i++) {
-        const struct hpcrun_question *question = LODE_ARRAY_AT(&scopes->questions, struct hpcrun_question, i);
-        struct binary_asking asking = {
-            .all = all, .path = question->path, .rule = HPCRUN_RULE_BINARY_UNREAD, .error = error};
-        char kernel[PATH_MAX];
-        /* Most modules of a run have no samples: they need no process. */
-        if (question->is_complete || question->count == 0 ||
-            lode_kernel_file(question->path, kernel, sizeof kernel) ||
-            !lode_module_file_find(&asking.file, all, question->path, question->directory))
-            continue;
-        asking.request = (struct binary_request){.helper = all->binaries.helper,
-                                                 .debug = -1,
-                                                 .has_loops = all->binaries.has_loops,
-                                                 .offsets = question->offsets,
-                                                 .count = question->count};
-        lode_status status = ask_binary(scopes, i, &asking);
-        lode_module_file_close(&asking.file);
-        LODE_TRY(status);
+    for (uint32_t i = 0; i < scopes->questions.count; i++) {
+        lode_status status = lode_hpcrun_ask_binary(scopes, all, i, error);
+        if (status != LODE_ABSENT)
+            LODE_TRY(status);
     }
     return LODE_OK;
 }

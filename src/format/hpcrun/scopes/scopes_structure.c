@@ -56,62 +56,112 @@ static bool is_structure(const char *name)
 }
 
 /* What a damaged file says before the damage is used. */
-static lode_status read_file(struct reading *reading, const struct lode_folder *folder, const char *name,
-                             struct lode_report *report)
+static lode_status read_file(struct reading *reading, const struct lode_folder *folder, const char *name)
 {
     struct lode_input source;
     uint64_t size;
-    lode_status status = lode_folder_size(folder, name, &size, reading->error);
-    if (status != LODE_OK)
-        return status == LODE_ABSENT ? LODE_OK : status;
-    status = lode_input_open(&source, folder, name, reading->error);
+    LODE_TRY(lode_folder_size(folder, name, &size, reading->error));
+    lode_status status = lode_input_open(&source, folder, name, reading->error);
     if (status == LODE_OK)
-        status = lode_hpcstruct_read(name, source.bytes, LODE_CHECK_STRUCTURE, report, use_module, reading);
+        status = lode_hpcstruct_read(name, source.bytes, LODE_CHECK_STRUCTURE, reading->asking->report,
+                                     use_module, reading);
     lode_input_close(&source);
-    return status == LODE_END || status == LODE_ABSENT ? LODE_OK : status;
+    return status == LODE_END ? LODE_OK : status;
 }
 
-/* A file that the caller named. If it is missing, nothing is built. */
-static lode_status read_named(struct reading *reading, const char *path)
+/* The folder with the structure files of measurements. LODE_ABSENT: there is none. */
+static lode_status open_structures(struct lode_folder *out, const char *directory, lode_error *error)
+{
+    struct lode_folder outer;
+    LODE_TRY(lode_folder_open(&outer, directory, error));
+    lode_status status = lode_folder_find_in(out, &outer, STRUCTS, error);
+    lode_folder_close(&outer);
+    return status;
+}
+
+/* If a file that the caller named is missing, nothing is built. */
+lode_status lode_hpcrun_ask_structure(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                                      const struct hpcrun_structure_file *file, lode_error *error)
+{
+    struct reading reading = {scopes, asking, file->directory, error};
+    struct lode_folder folder;
+    LODE_TRY(file->directory ? open_structures(&folder, file->directory, error)
+                             : lode_folder_open_file(&folder, file->name, error));
+    lode_status status =
+        read_file(&reading, &folder, file->directory ? file->name : lode_folder_only(&folder));
+    lode_folder_close(&folder);
+    return status;
+}
+
+static lode_status add_structure(struct lode_array *files, struct hpcrun_structure_file file,
+                                 lode_error *error)
+{
+    struct hpcrun_structure_file *added = lode_array_push(files);
+    LODE_TRY_ALLOC(added && file.name, error);
+    *added = file;
+    return LODE_OK;
+}
+
+static lode_status list_directory(const char *directory, struct lode_arena *arena, struct lode_array *files,
+                                  lode_error *error)
 {
     struct lode_folder folder;
-    LODE_TRY(lode_folder_open_file(&folder, path, reading->error));
-    lode_status status = read_file(reading, &folder, lode_folder_only(&folder), reading->asking->report);
+    const char **names;
+    size_t count = 0;
+    lode_status status = open_structures(&folder, directory, error);
+    if (status != LODE_OK)
+        return status == LODE_ABSENT ? LODE_OK : status;
+    status = lode_folder_list(&folder, arena, &names, &count, error);
+    for (size_t i = 0; i < count && status == LODE_OK; i++) {
+        struct hpcrun_structure_file file = {.directory = directory, .name = names[i]};
+        if (!is_structure(names[i]))
+            continue;
+        status = lode_folder_size(&folder, names[i], &file.size, error);
+        if (status == LODE_OK)
+            status = add_structure(files, file, error);
+        status = status == LODE_ABSENT ? LODE_OK : status;
+    }
     lode_folder_close(&folder);
     return status;
 }
 
-static lode_status read_directory(struct reading *reading, struct lode_report *report)
+lode_status lode_hpcrun_list_structures(const struct hpcrun_asking *asking, struct lode_arena *arena,
+                                        struct lode_array *files, lode_error *error)
 {
-    struct lode_folder outer, folder;
-    struct lode_arena arena;
-    const char **names;
-    size_t count = 0;
-    LODE_TRY(lode_folder_open(&outer, reading->directory, reading->error));
-    lode_status status = lode_folder_find_in(&folder, &outer, STRUCTS, reading->error);
-    lode_folder_close(&outer);
-    if (status != LODE_OK)
-        return status == LODE_ABSENT ? LODE_OK : status;
-    lode_arena_init(&arena, SIZE_MAX);
-    status = lode_folder_list(&folder, &arena, &names, &count, reading->error);
-    for (size_t i = 0; i < count && status == LODE_OK; i++)
-        if (is_structure(names[i]))
-            status = read_file(reading, &folder, names[i], report);
-    lode_arena_free(&arena);
-    lode_folder_close(&folder);
-    return status;
+    for (size_t i = 0; i < asking->options->structure_count; i++) {
+        struct stat about;
+        struct hpcrun_structure_file file = {.name = asking->options->structures[i]};
+        file.size = stat(file.name, &about) == 0 ? (uint64_t)about.st_size : 0;
+        LODE_TRY(add_structure(files, file, error));
+    }
+    for (size_t i = 0; i < asking->directory_count && !asking->options->ignore_structures; i++)
+        LODE_TRY(list_directory(asking->directories[i], arena, files, error));
+    return LODE_OK;
+}
+
+static lode_status ask_listed(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
+                              const struct lode_array *files, lode_error *error)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const struct hpcrun_structure_file *file = LODE_ARRAY_AT(files, struct hpcrun_structure_file, i);
+        lode_status status = lode_hpcrun_ask_structure(scopes, asking, file, error);
+        if (status != LODE_ABSENT || file->directory == NULL)
+            LODE_TRY(status);
+    }
+    return LODE_OK;
 }
 
 lode_status lode_hpcrun_ask_structures(struct hpcrun_scopes *scopes, const struct hpcrun_asking *asking,
                                        lode_error *error)
 {
-    for (size_t i = 0; i < asking->options->structure_count; i++) {
-        struct reading reading = {scopes, asking, NULL, error};
-        LODE_TRY(read_named(&reading, asking->options->structures[i]));
-    }
-    for (size_t i = 0; i < asking->directory_count && !asking->options->ignore_structures; i++) {
-        struct reading reading = {scopes, asking, asking->directories[i], error};
-        LODE_TRY(read_directory(&reading, asking->report));
-    }
-    return LODE_OK;
+    struct lode_arena arena;
+    struct lode_array files;
+    lode_arena_init(&arena, SIZE_MAX);
+    lode_array_init(&files, sizeof(struct hpcrun_structure_file), UINT32_MAX - 1);
+    lode_status status = lode_hpcrun_list_structures(asking, &arena, &files, error);
+    if (status == LODE_OK)
+        status = ask_listed(scopes, asking, &files, error);
+    lode_array_free(&files);
+    lode_arena_free(&arena);
+    return status;
 }

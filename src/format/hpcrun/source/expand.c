@@ -136,20 +136,29 @@ static lode_status begin_asking(struct hpcrun_expanding *self)
     return LODE_OK;
 }
 
+static lode_status ask_reader(struct hpcrun_expanding *self)
+{
+    const struct hpcrun_reader *reader = self->source->reader;
+    if (reader->ask)
+        return reader->ask(self->source, &self->scopes, &self->asking, self->error);
+    return self->source->comm->place.size > 1
+               ? lode_hpcrun_ask_shared(self)
+               : lode_hpcrun_ask_all(&self->scopes, &self->asking, self->error);
+}
+
 /* Structure files that are damaged are findings, which rank 0 reports. */
 static lode_status ask_providers(struct hpcrun_expanding *self)
 {
     const lode_build_options *options = self->asking.options;
     struct lode_report report;
-    const struct hpcrun_reader *reader = self->source->reader;
     self->asking.report = self->source->report;
     if (self->asking.report)
-        return reader->ask(self->source, &self->scopes, &self->asking, self->error);
+        return ask_reader(self);
     lode_status status = lode_report_begin(&report, lode_hpcrun_rules, HPCRUN_RULE_COUNT, options->strict,
                                            options->on_finding, options->user, self->error);
     self->asking.report = &report;
     if (status == LODE_OK)
-        status = reader->ask(self->source, &self->scopes, &self->asking, self->error);
+        status = ask_reader(self);
     lode_report_close(&report);
     self->asking.report = NULL;
     return status;
@@ -397,13 +406,30 @@ static void flag_contexts(struct hpcrun_expanding *self, const uint32_t *node_at
 
 /* ---- all of it ---- */
 
+#define EXPANDING_INIT(from, why)                                                                            \
+    {                                                                                                        \
+        .source = (from), .raw = &(from)->raw,                                                               \
+        .helper = BINARY_HELPER_INIT((from)->input->options->symbols_program), .cache = BINARY_CACHE_NONE,   \
+        .error = (why)                                                                                       \
+    }
+
+lode_status lode_hpcrun_assist(struct hpcrun_source *source, lode_error *error)
+{
+    struct hpcrun_expanding self = EXPANDING_INIT(source, error);
+    const lode_build_options *options = source->input->options;
+    lode_status status = begin_asking(&self);
+    lode_binary_cache_open(&self.cache, options->structure_cache, options->symbols_program);
+    if (status == LODE_OK)
+        status = lode_hpcrun_ask_share(&self);
+    lode_binary_helper_close(&self.helper);
+    lode_binary_cache_close(&self.cache);
+    free(self.directories);
+    return status;
+}
+
 lode_status lode_hpcrun_expand(struct hpcrun_source *source, lode_error *error)
 {
-    struct hpcrun_expanding self = {.source = source,
-                                    .raw = &source->raw,
-                                    .helper = BINARY_HELPER_INIT(source->input->options->symbols_program),
-                                    .cache = BINARY_CACHE_NONE,
-                                    .error = error};
+    struct hpcrun_expanding self = EXPANDING_INIT(source, error);
     uint32_t *node_at = NULL;
     lode_hpcrun_scopes_init(&self.scopes);
     lode_interner_init(&self.site_keys, sizeof(struct hpcrun_site_key));

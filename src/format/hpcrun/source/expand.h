@@ -33,6 +33,10 @@ struct hpcrun_expanding {
     lode_error *error;
 };
 
+/* Asks all providers on rank 0, and what rank 0 shares out on the others. */
+lode_status lode_hpcrun_ask_shared(struct hpcrun_expanding *self);
+lode_status lode_hpcrun_ask_share(struct hpcrun_expanding *self);
+
 /* Adds the scopes around a point, and the point itself. False if out of memory. */
 bool lode_hpcrun_expand_point(struct hpcrun_expanding *self, uint32_t parent, uint32_t question,
                               uint64_t offset, uint32_t chain, struct hpcrun_place *out);

@@ -13,14 +13,7 @@ static lode_status read_all(struct hpcrun_source *source, int scratch, lode_erro
     return lode_hpcrun_number_ids(source, error);
 }
 
-static lode_status ask_all(struct hpcrun_source *source, struct hpcrun_scopes *scopes,
-                           const struct hpcrun_asking *asking, lode_error *error)
-{
-    (void)source;
-    return lode_hpcrun_ask_all(scopes, asking, error);
-}
-
-static const struct hpcrun_reader files_reader = {.read = read_all, .ask = ask_all};
+static const struct hpcrun_reader files_reader = {.read = read_all};
 
 /* ---- the source ---- */
 
@@ -35,7 +28,9 @@ static lode_status describe(struct lode_profile_source *base, struct lode_descri
         source->input->on_read(source->input->user);
     LODE_TRY(lode_hpcrun_merge(source, error));
     LODE_TRY(lode_hpcrun_describe_facts(source, error));
-    return source->comm->place.rank == 0 ? lode_hpcrun_expand(source, error) : LODE_OK;
+    return source->comm->place.rank == 0 ? lode_hpcrun_expand(source, error)
+           : source->reader->ask         ? LODE_OK
+                                         : lode_hpcrun_assist(source, error);
 }
 
 static lode_status number(struct lode_profile_source *base, const struct lode_description *sealed,

@@ -147,7 +147,7 @@ struct hpcrun_source;
 struct hpcrun_reader {
     /* Reads everything: fills workers, reads, entries and what is of this rank. Collective. */
     lode_status (*read)(struct hpcrun_source *source, int scratch, lode_error *error);
-    /* Asks where addresses are, on rank 0. */
+    /* Asks where addresses are, on rank 0; NULL: files of modules, which ranks share out. */
     lode_status (*ask)(struct hpcrun_source *source, struct hpcrun_scopes *scopes,
                        const struct hpcrun_asking *asking, lode_error *error);
     void (*close)(struct hpcrun_source *source); /* may be NULL */
@@ -221,6 +221,8 @@ lode_status lode_hpcrun_number_ids(struct hpcrun_source *source, lode_error *err
 lode_status lode_hpcrun_merge(struct hpcrun_source *source, lode_error *error);
 lode_status lode_hpcrun_describe_facts(struct hpcrun_source *source, lode_error *error);
 lode_status lode_hpcrun_expand(struct hpcrun_source *source, lode_error *error);
+/* Reads the files that rank 0 shares out meanwhile. */
+lode_status lode_hpcrun_assist(struct hpcrun_source *source, lode_error *error);
 /* Contexts and what they name, in the order of positions; `node_at` is by position. */
 lode_status lode_hpcrun_describe_contexts(struct hpcrun_source *source, const struct hpcrun_scopes *scopes,
                                           const struct hpcrun_asking *asking,
