@@ -363,17 +363,10 @@ static uint64_t bytes_of(const struct run *run, uint32_t place)
     return place < rows ? bytes_of_item(run->pass, place) : run->pieces.items[place - rows].bytes;
 }
 
-/* Small tracks keep their order: adjacent ones are read together. */
-static uint64_t size_of(const struct run *run, uint32_t place)
-{
-    uint64_t bytes = bytes_of(run, place);
-    return bytes >= run->progress.total / SMALL_TRACKS / run->pass->threads ? bytes : 0;
-}
-
 static int compare_sizes(const void *left, const void *right, void *argument)
 {
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    uint64_t x = size_of(argument, a), y = size_of(argument, b);
+    uint64_t x = bytes_of(argument, a), y = bytes_of(argument, b);
     if (x != y)
         return x > y ? -1 : 1;
     return a < b ? -1 : a > b;
@@ -398,19 +391,33 @@ static void open_worker(struct worker *self, const struct lode_pass *pass)
     lode_slicer_init(&self->inner, &inner);
 }
 
-/* What is not cut, and all pieces, the largest first. */
+/* Puts a row or a piece among the large ones, or where it is in the order of the others. */
+static void put(struct run *run, uint32_t place, bool is_large)
+{
+    uint64_t least = run->progress.total / SMALL_TRACKS / run->pass->threads;
+    if ((bytes_of(run, place) >= least) == is_large)
+        run->order[run->count++] = place;
+}
+
+/*
+ * Rows that are not cut, and all pieces, the largest first. Small ones keep their order, so that
+ * adjacent ones are read together; there may be millions.
+ */
 static lode_status put_in_order(struct run *run, lode_error *error)
 {
-    struct lode_pass *pass = run->pass;
     const struct lode_pieces *pieces = &run->pieces;
-    run->order = calloc(pass->row_count + pieces->count + 1, sizeof *run->order);
+    uint32_t rows = run->pass->row_count;
+    run->order = calloc(rows + pieces->count + 1, sizeof *run->order);
     LODE_TRY_ALLOC(run->order, error);
-    for (uint32_t i = 0; i < pass->row_count; i = end_of_item(pass, i))
-        if (pieces->cuts == NULL || pieces->cuts[i].count == 0)
-            run->order[run->count++] = i;
-    for (uint32_t i = 0; i < pieces->count; i++)
-        run->order[run->count++] = pass->row_count + i;
-    qsort_r(run->order, run->count, sizeof *run->order, compare_sizes, run);
+    for (int is_large = 1; is_large >= 0; is_large--) {
+        for (uint32_t i = 0; i < rows; i = end_of_item(run->pass, i))
+            if (pieces->cuts == NULL || pieces->cuts[i].count == 0)
+                put(run, i, is_large);
+        for (uint32_t i = 0; i < pieces->count; i++)
+            put(run, rows + i, is_large);
+        if (is_large)
+            qsort_r(run->order, run->count, sizeof *run->order, compare_sizes, run);
+    }
     return LODE_OK;
 }
 

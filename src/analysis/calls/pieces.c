@@ -6,11 +6,6 @@
 #include "base/pool.h"
 #include <stdlib.h>
 
-enum {
-    /* So that the last one does not keep the others waiting long; more cost a longer survey. */
-    PIECES_PER_THREAD = 4
-};
-
 static const lode_track *track_of(const struct lode_pass *pass, uint32_t row)
 {
     return &pass->recording->tracks[pass->rows[row].track];
@@ -30,15 +25,6 @@ void lode_pass_cut(struct lode_pass *pass)
     pass->threads = lode_pool_threads(lode_pool_asked(pass->options.threads, pass->options.pool), items);
 }
 
-/* The size of pieces; 0: nothing is cut. */
-static uint64_t size_of_piece(const struct lode_pass *pass, uint64_t total)
-{
-    if (!pass->cuts || pass->recording->piece > 0)
-        return pass->cuts ? pass->recording->piece : 0;
-    uint64_t share = total / pass->threads / PIECES_PER_THREAD;
-    return pass->threads == 1 ? 0 : share > LODE_PIECE_MIN ? share : LODE_PIECE_MIN;
-}
-
 static lode_status add(struct lode_pieces *self, struct lode_piece piece, lode_error *error)
 {
     if (self->count == self->capacity && !LODE_GROW(self->items, self->capacity, self->capacity * 2 + 64))
@@ -52,11 +38,6 @@ static lode_status cut_row(struct lode_pieces *self, const struct lode_pass *pas
 {
     struct lode_cuts *cuts = &self->cuts[row];
     uint64_t bytes = track_of(pass, row)->bytes, at = 0;
-    if (pass->recording->piece == 0) {
-        /* Pieces of one size; a little more than one piece is one, too. */
-        uint64_t pieces = (bytes + size / 4 * 3) / size;
-        size = bytes / (pieces ? pieces : 1) + 1;
-    }
     LODE_TRY(lode_cuts_make(cuts, pass->recording, pass->rows[row].track, size, pass->threads,
                             pass->options.pool, error));
     for (size_t i = 0; cuts->count > 0 && i <= cuts->count; i++) {
@@ -73,7 +54,7 @@ static lode_status cut_row(struct lode_pieces *self, const struct lode_pass *pas
 lode_status lode_pieces_make(struct lode_pieces *pieces, const struct lode_pass *pass, uint64_t total,
                              lode_error *error)
 {
-    uint64_t size = size_of_piece(pass, total);
+    uint64_t size = pass->cuts ? lode_cuts_size(pass->recording, total, pass->threads) : 0;
     *pieces = (struct lode_pieces){.row_count = pass->row_count};
     if (size == 0)
         return LODE_OK;

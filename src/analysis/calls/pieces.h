@@ -18,9 +18,6 @@ struct lode_pieces {
     uint32_t row_count;
 };
 
-/* The smallest piece that pays off: a cursor is opened for each. */
-#define LODE_PIECE_MIN (UINT64_C(1) << 20)
-
 /* `total`: the bytes of all rows. Always free it. */
 lode_status lode_pieces_make(struct lode_pieces *pieces, const struct lode_pass *pass, uint64_t total,
                              lode_error *error);

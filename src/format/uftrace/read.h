@@ -104,6 +104,9 @@ lode_status lode_uft_track_interval(const lode_recording *recording, uint32_t tr
 
 lode_status lode_uft_open(lode_recording **out, const struct lode_folder *folder, struct lode_report *report,
                           lode_error *error);
+/* Reads all tracks of an open recording, and reports what is found. */
+lode_status lode_uft_check_tracks(const lode_recording *recording, struct lode_report *report,
+                                  const lode_check_options *options, lode_error *error);
 lode_status lode_uft_check(const struct lode_folder *folder, const lode_check_options *options,
                            lode_check_result *result, lode_error *error);
 

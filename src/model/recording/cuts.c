@@ -8,8 +8,10 @@
 #include <string.h>
 
 enum {
-    RECORD_ALIGN = 16, /* pieces begin at multiples of it */
-    OPEN_MAX = 1 << 20 /* calls of all cuts of a track: 24 MB */
+    RECORD_ALIGN = 16,  /* pieces begin at multiples of it */
+    OPEN_MAX = 1 << 20, /* calls of all cuts of a track: 24 MB */
+    /* So that the last one does not keep the others waiting long; more cost a longer survey. */
+    PIECES_PER_THREAD = 4
 };
 
 struct run {
@@ -63,6 +65,22 @@ static lode_status make(struct lode_cuts *cuts, struct run *run, uint64_t piece,
     return LODE_OK;
 }
 
+uint64_t lode_cuts_size(const lode_recording *recording, uint64_t total, unsigned threads)
+{
+    if (recording->ops->survey == NULL || recording->piece > 0)
+        return recording->ops->survey ? recording->piece : 0;
+    uint64_t share = total / threads / PIECES_PER_THREAD;
+    return threads == 1 ? 0 : share > LODE_PIECE_MIN ? share : LODE_PIECE_MIN;
+}
+
+/* Pieces of one size; a little more than one piece is one, too. */
+static uint64_t even_size(const lode_recording *recording, uint64_t bytes, uint64_t piece)
+{
+    uint64_t pieces = piece ? (bytes + piece / 4 * 3) / piece : 0;
+    uint64_t size = recording->piece > 0 || pieces == 0 ? piece : bytes / pieces + 1;
+    return (size + RECORD_ALIGN - 1) / RECORD_ALIGN * RECORD_ALIGN;
+}
+
 lode_status lode_cuts_make(struct lode_cuts *cuts, const lode_recording *recording, uint32_t track,
                            uint64_t piece, unsigned threads, lode_pool *pool, lode_error *error)
 {
@@ -70,7 +88,7 @@ lode_status lode_cuts_make(struct lode_cuts *cuts, const lode_recording *recordi
     uint64_t bytes = recording->tracks[track].bytes;
     *cuts = (struct lode_cuts){.items = NULL};
     lode_arena_init(&cuts->arena, SIZE_MAX);
-    piece = (piece + RECORD_ALIGN - 1) / RECORD_ALIGN * RECORD_ALIGN;
+    piece = even_size(recording, bytes, piece);
     if (recording->ops->survey == NULL || piece == 0 || bytes <= piece)
         return LODE_OK;
     size_t count = (size_t)((bytes - 1) / piece);

@@ -45,9 +45,14 @@ struct lode_cuts {
     size_t count;
 };
 
+/* The smallest piece that pays off: a cursor is opened for each. */
+#define LODE_PIECE_MIN (UINT64_C(1) << 20)
+
+/* The size of pieces of tracks that have `total` bytes; 0: nothing is cut. */
+uint64_t lode_cuts_size(const lode_recording *recording, uint64_t total, unsigned threads);
 /*
- * Cuts a track into pieces of this size, or does not: then there are no cuts. What cannot be cut
- * from some record on is one piece from there. Always free it.
+ * Cuts a track into pieces of about this size, or does not: then there are no cuts. What cannot be
+ * cut from some record on is one piece from there. Always free it.
  */
 lode_status lode_cuts_make(struct lode_cuts *cuts, const lode_recording *recording, uint32_t track,
                            uint64_t piece, unsigned threads, lode_pool *pool, lode_error *error);

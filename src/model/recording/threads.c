@@ -112,13 +112,22 @@ static void place_process(lode_track *tracks, const struct lode_track_place *pla
     }
 }
 
+/* Stores mostly have their requests in this order. */
+static bool is_sorted(const struct lode_track_place *places, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (compare(&places[i - 1], &places[i]) > 0)
+            return false;
+    return true;
+}
+
 lode_status lode_track_places_assign(struct lode_track_place *places, size_t count, lode_track *tracks,
                                      lode_error *error)
 {
     struct threads threads = {.busy.items = calloc(count + 1, sizeof(struct thread)),
                               .free.items = calloc(count + 1, sizeof(struct thread))};
     bool has_memory = threads.busy.items && threads.free.items;
-    if (has_memory)
+    if (has_memory && !is_sorted(places, count))
         qsort(places, count, sizeof *places, compare);
     for (size_t i = 0, next; i < count && has_memory; i = next) {
         for (next = i + 1; next < count && places[next].pid == places[i].pid;)

@@ -4,6 +4,7 @@
  * cut, of every recording of the corpus and of random tracks, sound and damaged.
  */
 #include "analysis/calls/calltree.h"
+#include "format/uftrace/read.h"
 #include "minirec.h"
 #include "model/recording/cuts.h"
 #include "model/recording/open_calls.h"
@@ -90,6 +91,24 @@ static void list_tree(FILE *out, const lode_calltree *tree)
     }
 }
 
+static void list_check(struct listing *self, const lode_recording *recording, uint64_t limit)
+{
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    struct lode_report report;
+    lode_error error = {0};
+    options.threads = recording->piece ? 1 + random_below(3) : 1;
+    assert_int_equal(
+        lode_report_open(&report, recording->rules, recording->rule_count, limit, list_finding, self, &error),
+        LODE_OK);
+    lode_status status = lode_uft_check_tracks(recording, &report, &options, &error);
+    const lode_check_result *result = &report.result;
+    fprintf(self->out, "%d %llu %llu %llu %llu %llu %llu\n", (int)status, (unsigned long long)result->errors,
+            (unsigned long long)result->warnings, (unsigned long long)result->notes,
+            (unsigned long long)result->suppressed, (unsigned long long)result->tracks,
+            (unsigned long long)result->events);
+    lode_report_close(&report);
+}
+
 /* All answers, with pieces of this size; 0: whole tracks. */
 static char *list(lode_recording *recording, uint64_t piece, int strict, int no_sched, unsigned *restarts)
 {
@@ -121,6 +140,7 @@ static char *list(lode_recording *recording, uint64_t piece, int strict, int no_
     if (status == LODE_OK)
         list_tree(self.out, tree);
     lode_calltree_free(status == LODE_OK ? tree : NULL);
+    list_check(&self, recording, strict ? 2 : 0);
     fclose(self.out);
     *restarts += self.restarts;
     return text;
@@ -365,6 +385,7 @@ static void a_cut_knows_the_calls_that_are_open(void **state)
         make_random(&rec, 0);
         lode_recording *recording = open_made(&rec);
         uint32_t track = track_of(recording);
+        recording->piece = RECORD;
         assert_int_equal(lode_cuts_make(&cuts, recording, track, RECORD, 2, NULL, NULL), LODE_OK);
         assert_int_equal(cuts.count, RECORDS - 1);
         follow(recording, track, &cuts);
@@ -389,6 +410,7 @@ static void a_track_is_not_cut_after_what_is_not_regular(void **state)
                                : MINIREC_ENTRY,
                        MINIREC_RUN, 0);
     lode_recording *recording = open_made(&rec);
+    recording->piece = RECORD;
     assert_int_equal(lode_cuts_make(&cuts, recording, track_of(recording), RECORD, 1, NULL, NULL), LODE_OK);
     assert_int_equal(cuts.count, 6);
     lode_cuts_free(&cuts);

@@ -148,14 +148,21 @@ static lode_status begin_at(struct uft_cursor *self, const struct lode_cut *cut)
     return LODE_OK;
 }
 
+lode_status lode_uft_cursor_to_piece(lode_cursor *cursor, const struct lode_cut *from,
+                                     const struct lode_cut *to, lode_error *error)
+{
+    struct uft_cursor *self = (struct uft_cursor *)cursor;
+    self->error = error;
+    self->until = to ? to->position : UINT64_MAX;
+    return from ? begin_at(self, from) : LODE_OK;
+}
+
 lode_status lode_uft_cursor_open_piece(lode_cursor **out, const lode_recording *recording, uint32_t track,
                                        const struct lode_cut *from, const struct lode_cut *to,
                                        const lode_cursor_options *options, lode_error *error)
 {
     LODE_TRY(lode_uft_cursor_open(out, recording, track, options, error));
-    struct uft_cursor *self = (struct uft_cursor *)*out;
-    self->until = to ? to->position : UINT64_MAX;
-    lode_status status = from ? begin_at(self, from) : LODE_OK;
+    lode_status status = lode_uft_cursor_to_piece(*out, from, to, error);
     if (status != LODE_OK) {
         lode_uft_cursor_close(*out);
         *out = NULL;
