@@ -47,11 +47,11 @@ export async function serve(...stores) {
     }
     return server.exitCode;
   };
-  return { base, token, stop };
+  return { base, token, stop, pid: server.pid };
 }
 
 /** A page with its messages, in a browser of its own unless there is one; `options` as newPage takes them. */
-export async function open(server, options = {}, running = null) {
+export async function open(server, options = {}, running = null, prepare = () => undefined) {
   const browser = running ?? (await chromium.launch({ executablePath: process.env.BROWSER_PROGRAM, args: ['--no-sandbox'] }));
   const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, reducedMotion: 'reduce', ...options });
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.base.slice(0, -1) });
@@ -61,6 +61,7 @@ export async function open(server, options = {}, running = null) {
   page.on('pageerror', (error) => messages.push(`exception: ${error.message}`));
   // Requests that the page itself gives up when the view moves on are no failures.
   page.on('requestfailed', (request) => request.failure()?.errorText === 'net::ERR_ABORTED' || messages.push(`failed: ${request.url()}`));
+  prepare(page);
   await page.goto(`${server.base}#token=${server.token}`);
   return { browser, context, page, messages };
 }

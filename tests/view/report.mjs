@@ -2,14 +2,15 @@
 // Reports of `lode report`, opened from disk: every tab has its answers, numbers are those of the commands, nothing is requested, and
 // names that attack are text.
 //   report.mjs [--part I/N] [--only PATTERN]: also reports of these stores of the corpus. [--shots FOLDER]: pictures.
+//   --kinds N: reports of N stores of all kinds of the corpus and of tests/data, as many of each; what they show against what commands print.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
-import { LODE, chosenStores, examples, finish, folder, settle, test } from './browser.mjs';
+import { CORPUS, LODE, chosenStores, examples, finish, folder, settle, test } from './browser.mjs';
 
 const SHOTS = process.argv.includes('--shots') ? process.argv[process.argv.indexOf('--shots') + 1] : '';
 const MOST = 5 << 20;
@@ -35,6 +36,42 @@ async function open(stores, options = [], scheme = 'light') {
   await page.goto(pathToFileURL(file).href);
   await settle(page);
   return { page, file, messages, close: () => context.close() };
+}
+
+/** Stores of all kinds, those of one kind in a row: the first of each, then the second of each. */
+function storesOfKinds(most) {
+  const places = ['hpctoolkit/final', 'hpctoolkit/pre-a', 'hpctoolkit/pre-b', 'hpctoolkit/draft-xml', 'uftrace/recorded', 'uftrace/handmade', 'zorka/stores', 'pprof', 'folded', 'otlp/small',
+    'otlp/variants', 'jaeger', 'zipkin', 'measurements', 'perf/recorded', 'jfr', 'chrome', 'perfetto', 'cpuprofile'];
+  const kinds = places.flatMap((kind) => [process.env.LODE_DATA ?? '', CORPUS].filter((root) => root !== '' && existsSync(join(root, kind))).map((root) =>
+    readdirSync(join(root, kind)).filter((name) => !/README|expected|sources|\.(?:md|c|java|txt|py|map)$/.test(name)).sort().map((name) => join(root, kind, name))));
+  const found = [];
+  for (let i = 0; kinds.some((list) => i < list.length); i++) for (const list of kinds) if (i < list.length) found.push(list[i]);
+  return { stores: found, most };
+}
+
+const plain = (text) => text.replace(/\s+/g, ' ').trim();
+const printed = (...words) => spawnSync(LODE, [...words, '--color', 'never'], { encoding: 'utf-8', maxBuffer: 1 << 28 }).stdout;
+let texts = 0;
+
+/** Every text of a list is in what a command prints. */
+function expectPrinted(list, command, what) {
+  const output = plain(command);
+  for (const text of list.map(plain).filter((line) => line !== '')) {
+    texts++;
+    assert.ok(output.includes(text), `${what}: '${text}' is not in\n${output.slice(0, 2000)}`);
+  }
+}
+
+/** What the first page shows, as people read it, against the text of the commands. */
+async function checkReport(page, store) {
+  const texts = (selector) => page.$$eval(selector, (list) => list.map((one) => one.textContent));
+  const bars = await page.$$eval('ol.bars[aria-label="Functions by exclusive cost"] li', (rows) => rows.map((row) => [row.querySelector('.share').textContent, row.querySelector('.value').textContent]));
+  expectPrinted(bars.map(([, value]) => value), printed('top', store, '--limit', '12'), 'functions');
+  expectPrinted(bars.map(([share]) => share), printed('top', store, '--limit', '12'), 'shares');
+  expectPrinted(await texts('.statements .text, .statements .evidence'), printed('diagnose', store), 'diagnosis');
+  expectPrinted(await texts('.hotpath .share'), printed('tree', store, '--min-percent', '1', '--limit', '1000'), 'hot path');
+  const verdict = await texts('.report .findings-summary, .report .damage');
+  if (verdict.length > 0) expectPrinted(verdict.map((text) => text.split(' · ')[0]), printed('check', store), 'findings');
 }
 
 const tabs = (page) => page.$$eval('.tabs a', (links) => links.map((link) => link.textContent));
@@ -78,6 +115,33 @@ for (const store of [demo.solver, demo.thumbs, demo.shop, ...chosenStores([])]) 
     await close();
   });
 }
+
+const wanted = process.argv.includes('--kinds') ? storesOfKinds(Number(process.argv[process.argv.indexOf('--kinds') + 1])) : { stores: [], most: 0 };
+let reports = 0;
+for (const store of wanted.stores) {
+  if (reports >= wanted.most) break;
+  await test(`${store.split('/').slice(-3).join('/')}: a report opens from disk, shows what the commands print, and requests nothing`, async () => {
+    const { page, messages, close, why } = await open([store], [], reports % 2 ? 'dark' : 'light');
+    if (why !== undefined) {
+      assert.match(why, /^lode: /);
+      return;
+    }
+    reports++;
+    await checkReport(page, store);
+    if ((await tabs(page)).includes('Functions')) {
+      await page.locator('.tabs a', { hasText: /^Functions$/ }).click();
+      await settle(page);
+      await checkFunctions(page, store);
+    }
+    assert.deepEqual(messages, []);
+    await close();
+  });
+}
+
+await test('the control: a text that no command prints is noticed', async () => {
+  assert.throws(() => expectPrinted(['72.767 s'], printed('top', demo.solver, '--limit', '12'), 'functions'), /is not in/);
+  expectPrinted(['72.766 s'], printed('top', demo.solver, '--limit', '12'), 'functions');
+});
 
 await test('two stores: their comparison, and each with its own answers', async () => {
   const { page, messages, close } = await open([demo.solver, demo.thumbs], ['--title', 'Before & <after>']);
@@ -189,5 +253,6 @@ await test('a report can be printed, and has no more than its width on a phone',
 });
 
 await browser.close();
+if (wanted.most > 0) console.log(`# ${reports} reports of stores of all kinds, ${texts} texts compared with those of the commands`);
 console.log(`# ${sizes.length} reports of ${Math.min(...sizes)} to ${Math.max(...sizes)} bytes; ${compared} rows of functions compared`);
 finish();

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "interrupt.h"
 #include "output/out.h"
 #include "output/report.h"
 #include "view/view.h"
@@ -41,7 +42,7 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
     call->last_look = now;
     const view_request *request = call->request;
     int is_gone = request && request->is_gone && request->is_gone(request->connection);
-    call->is_cancelled = is_gone || atomic_load(&call->server->is_stopping);
+    call->is_cancelled = is_gone || atomic_load(&call->server->is_stopping) || interrupt_is_due();
     return call->is_cancelled;
 }
 

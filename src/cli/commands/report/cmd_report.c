@@ -17,7 +17,7 @@
 
 typedef struct report_options {
     shared_options shared;
-    const char *title, *notes;
+    const char *title, *notes, *pdf;
     uint64_t max_size;
     int is_anonymous, force;
 } report_options;
@@ -27,24 +27,36 @@ static int is_standard(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-static int is_page(const char *path)
+static int ends_with(const char *path, const char *end)
 {
-    size_t length = strlen(path);
-    return (length > 5 && strcasecmp(path + length - 5, ".html") == 0) ||
-           (length > 4 && strcasecmp(path + length - 4, ".htm") == 0);
+    size_t length = strlen(path), size = strlen(end);
+    return length > size && strcasecmp(path + length - size, end) == 0;
+}
+
+/* One file: the page, or what a browser prints of it. */
+static int check_path(const report_options *options)
+{
+    const char *path = options->shared.output;
+    if (path && options->pdf)
+        return report("-o and --pdf cannot be used together (see 'lode help report')");
+    if (!path && !options->pdf)
+        return report("missing option: -o/--output ('-' is standard output; see 'lode help report')");
+    if (path && !is_standard(path) && !ends_with(path, ".html") && !ends_with(path, ".htm"))
+        return report("'%s' does not end in .html (see 'lode help report')", path);
+    if (options->pdf && !is_standard(options->pdf) && !ends_with(options->pdf, ".pdf"))
+        return report("'%s' does not end in .pdf (see 'lode help report')", options->pdf);
+    return EXIT_DONE;
 }
 
 static int report_usage(const invocation *call)
 {
     const report_options *options = call->options;
-    const char *path = call->shared->output;
-    if (!path)
-        return report("missing option: -o/--output ('-' is standard output; see 'lode help report')");
-    if (!is_standard(path) && !is_page(path))
-        return report("'%s' does not end in .html (see 'lode help report')", path);
+    const char *path = options->pdf ? options->pdf : call->shared->output;
+    if (check_path(options) != EXIT_DONE)
+        return EXIT_TROUBLE;
     if (options->max_size < SIZE_LEAST)
         return report("--max-size must be at least 512K (see 'lode help report')");
-    if (report_has_page() != EXIT_DONE)
+    if (report_has_page() != EXIT_DONE || (options->pdf && report_has_browser() != EXIT_DONE))
         return EXIT_TROUBLE;
     return is_standard(path) ? EXIT_DONE : place_is_free(path, options->force);
 }
@@ -76,23 +88,26 @@ static int run_report(const invocation *call)
     char *notes = options->notes ? read_notes(options->notes) : NULL;
     if (options->notes && !notes)
         return EXIT_TROUBLE;
-    int status = report_write(call->out, &(report_settings){.title = options->title,
-                                                            .notes = notes,
-                                                            .is_anonymous = options->is_anonymous,
-                                                            .max_size = options->max_size,
-                                                            .paths = call->operands,
-                                                            .path_count = call->operand_count,
-                                                            .kinds = call->kinds,
-                                                            .kinds_path = call->kinds_path});
+    const report_settings settings = {.title = options->title,
+                                      .notes = notes,
+                                      .is_anonymous = options->is_anonymous,
+                                      .max_size = options->max_size,
+                                      .paths = call->operands,
+                                      .path_count = call->operand_count,
+                                      .kinds = call->kinds,
+                                      .kinds_path = call->kinds_path};
+    int status =
+        options->pdf ? report_write_pdf(options->pdf, &settings) : report_write(call->out, &settings);
     free(notes);
     if (status == EXIT_DONE)
-        damage_copied(call->shared->output);
+        damage_copied(options->pdf ? options->pdf : call->shared->output);
     return status;
 }
 
 static const option_spec report_own[] = {
     {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(shared_options, output)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(report_options, force)},
+    {"pdf", 0, OPTION_TEXT, "PATH", NULL, offsetof(report_options, pdf)},
     {"title", 0, OPTION_TEXT, "TEXT", NULL, offsetof(report_options, title)},
     {"notes", 0, OPTION_TEXT, "FILE", NULL, offsetof(report_options, notes)},
     {"anonymous", 0, OPTION_FLAG, NULL, NULL, offsetof(report_options, is_anonymous)},

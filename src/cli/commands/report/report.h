@@ -25,6 +25,10 @@ typedef struct report_settings {
 int report_has_page(void);
 /* Writes a report. EXIT_DONE, or EXIT_TROUBLE after a message. */
 int report_write(out *o, const report_settings *settings);
+/* The same as PDF at a path; "-" is standard output. Waits for signals to be over. */
+int report_write_pdf(const char *path, const report_settings *settings);
+/* Whether there is a browser that can print; else EXIT_TROUBLE after a message. */
+int report_has_browser(void);
 
 /* ---- what a report asks, questions.c ---- */
 
