@@ -31,6 +31,7 @@ SAME = [["otlp/small/traces.json", "otlp/small/traces.pb", "otlp/variants/native
 
 
 LARGE = 10**6  # bytes
+MICROSECOND = 1000
 
 
 def ask(lode, *words):
@@ -149,6 +150,34 @@ def answers(lode, path):
     return [top["rows"], tree["rows"], found["rows"]]
 
 
+def differs(rows, others, most):
+    """Calls, errors and times of operations; times of the second form are whole microseconds."""
+    rows, others = ({row["name"]: row for row in one} for one in (rows, others))
+    return [f"{name}: {rows.get(name)} and {others.get(name)}" for name in sorted(rows.keys() | others.keys())
+            if name not in rows or name not in others
+            or any(rows[name][key] != others[name][key] for key in ("calls", "errors"))
+            or any(abs(rows[name][key] - others[name][key]) > most * rows[name]["calls"] for key in ("total_ns", "elapsed_ns") if key in rows[name])]
+
+
+def check_forms(tap, lode, root):
+    """OpenTelemetry, Zipkin and Jaeger of one run: the same but for what a form cannot hold (doc/formats/otlp.md)."""
+    folder = root / "otlp" / "small"
+    paths = [folder / "traces.json", root / "zipkin" / "small.jsonl", root / "jaeger" / "traces.json"]
+    if not all(path.is_file() for path in paths):
+        return
+    tops = [ask(lode, "top", "-n", 0, path) for path in paths[:2]]
+    wrong = differs(tops[0]["rows"], tops[1]["rows"], MICROSECOND)
+    tap.check(not wrong and tops[0]["task_count"] == tops[1]["task_count"], f"{root.name}: Zipkin has the calls, failures and times of OpenTelemetry", wrong[:8])
+    maps = [sorted((row["caller"] or "", row["callee"], row["calls"], row["failures"]) for row in ask(lode, "search", "--map", "-n", 0, path)["rows"]) for path in paths[:2]]
+    tap.check(maps[0] == maps[1] and maps[0], f"{root.name}: Zipkin has the map of OpenTelemetry", [str(one) for one in maps])
+    found = [{row["id"]: row for row in ask(lode, "search", "-n", 0, path)["rows"]} for path in paths]
+    for form, rows in zip(("Zipkin", "Jaeger"), found[1:]):
+        wrong = [f"{one}: {row} instead of {found[0].get(one)}" for one, row in rows.items()
+                 if one not in found[0] or any(row[key] != found[0][one][key] for key in ("calls", "errors", "name", *(["exception"] if form == "Jaeger" else [])))
+                 or abs(row["duration_ns"] - found[0][one]["duration_ns"]) > MICROSECOND]
+        tap.check(rows and not wrong, f"{root.name}: {len(rows)} requests of {form} are those of OpenTelemetry", wrong[:4])
+
+
 def check_model(tap, lode):
     """The project's own stores, and what their maker says of them."""
     model = json.loads((corpora.OWN / "otlp" / "expected" / "model.json").read_text())
@@ -258,6 +287,7 @@ def main():
             for name, check in questions.CHECKS.items() if is_asked else ():
                 wrong = check(lambda *words: ask(arguments.lode, *words), path, requests)
                 tap.check(not wrong, f"{path.relative_to(root)}: {name}", wrong[:8])
+        check_forms(tap, arguments.lode, root)
         for group in SAME:
             paths = [root / name for name in group if (root / name).exists()]
             given = [answers(arguments.lode, path) for path in paths]
