@@ -12,7 +12,7 @@ import { go, type State } from '../state';
 import { identity, type Picture, type Row } from '../timeline';
 import type { ViewProps } from '../view';
 import { addressed, areaOf, type Window } from '../window';
-import { columnsOf as changes, Totals, unitOfMetric, type CompareAnswer } from './compare';
+import { columnsOf as changes, Totals, Trust, unitOfMetric, type CompareAnswer } from './compare';
 
 const LIMIT = '200';
 
@@ -72,6 +72,7 @@ function Table({ state, asked, label }: { state: State; asked: Query; label: str
     return (
       <>
         {metric ? <p class="areatotals"><Totals metric={metric} unit={unit} names={['before', 'here']} /></p> : null}
+        {metric ? <Trust metric={metric} rows={data.rows} /> : null}
         {data.rows.length === 0 ? <p class="pending">Nothing changed.</p> : <Grid label={label} columns={changes(unit, data.rows, ['Before', 'Here'])} rows={data.rows} rowKey={(row) => row.name} selected={state.name} onSelect={(row) => choose(state, row.name)} />}
       </>
     );
