@@ -19,8 +19,13 @@ const point = async (selector, x = 0.5, y = 0.5) => {
 /** Tasks of the page's main thread, in processor time: other work of the machine does not count. */
 async function longest(action) {
   await browser.startTracing(page, { categories: ['toplevel', 'disabled-by-default-devtools.timeline'] });
-  await action();
-  const { traceEvents } = JSON.parse(await browser.stopTracing());
+  let trace;
+  try {
+    await action();
+  } finally {
+    trace = await browser.stopTracing();
+  }
+  const { traceEvents } = JSON.parse(trace);
   const threads = new Set(traceEvents.filter((event) => event.name === 'thread_name' && event.args.name === 'CrRendererMain').map((event) => `${event.pid}.${event.tid}`));
   const times = traceEvents.filter((event) => /RunTask$/.test(event.name) && threads.has(`${event.pid}.${event.tid}`) && event.tdur !== undefined).map((event) => event.tdur / 1000);
   if (times.length === 0) throw new Error('the trace has no tasks');
