@@ -39,11 +39,11 @@ const ns = (value: number | null | undefined): string => amount(value, 'nanoseco
 
 /** Sum, number and percentiles of calls. */
 function callColumns(): Column<TopRow & { p50: number | null; p99: number | null }>[] {
-  const time = (key: 'inclusive' | 'exclusive' | 'mean' | 'p50' | 'p95' | 'p99' | 'max', title: string, hint?: string): Column<TopRow & { p50: number | null; p99: number | null }> => ({ key, title, width: '88px', isNumber: true, cell: (row) => ns(row[key]), value: (row) => row[key], ...(hint ? { hint } : {}) });
+  const time = (key: 'inclusive' | 'exclusive' | 'mean' | 'p50' | 'p95' | 'p99' | 'max', title: string, hint?: string): Column<TopRow & { p50: number | null; p99: number | null }> => ({ key, title, width: '82px', isNumber: true, cell: (row) => ns(row[key]), value: (row) => row[key], ...(hint ? { hint } : {}) });
   return [
-    { key: 'calls', title: 'Calls', width: '64px', isNumber: true, cell: (row) => count(row.calls ?? 0), value: (row) => row.calls },
+    { key: 'name', title: 'Function', width: 'minmax(160px, 1fr)', cell: (row) => <Name name={row.name} />, value: (row) => row.name },
+    { key: 'calls', title: 'Calls', width: '48px', isNumber: true, cell: (row) => count(row.calls ?? 0), value: (row) => row.calls },
     time('exclusive', 'Self', 'Without callees, all calls together'), time('inclusive', 'Total', 'With callees, all calls together'), time('mean', 'Mean'), time('p50', 'p50'), time('p95', 'p95'), time('p99', 'p99'), time('max', 'Max'),
-    { key: 'name', title: 'Function', width: 'minmax(200px, 1fr)', cell: (row) => <Name name={row.name} />, value: (row) => row.name },
   ];
 }
 
