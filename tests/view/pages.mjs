@@ -2,17 +2,18 @@
 // Every page of the example stores: nothing in the console, no violation of axe-core in either theme, forced colours,
 // usable at 1,024 pixels, and walked by keyboard alone.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { answerOf, copied, examples, finish, move, open, serve, settle, show, test } from './browser.mjs';
+import { answerOf, copied, examples, finish, folder, LODE, move, open, serve, settle, show, test } from './browser.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const stores = examples();
 const spans = join(process.env.LODE_DATA ?? '', 'otlp/small');
 const server = await serve(stores.solver, stores.thumbs, stores.shop, stores.solver, spans);
 /** Views with something selected, which the tabs alone do not show. */
-const DETAILS = ['v=time&x=3@2100000000ns', 's=1&v=time&x=1@30000000ns', 'v=profiles&p=profile%3D3', 'v=profiles&w=function%3Aspmv._omp_fn.0&p=rank%3D5', 's=2&v=requests&i=1', 's=2&v=requests&i=28', 's=2&v=requests&f=errors', 's=4&v=requests&g=map', 'v=compare&b=1', 'v=compare&b=3&g=line', 's=2&v=compare&b=1', 'v=flame&w=up'];
+const DETAILS = ['v=time&x=3@2100000000ns', 's=1&v=time&x=1@30000000ns', 'v=profiles&p=profile%3D3', 'v=profiles&w=function%3Aspmv._omp_fn.0&p=rank%3D5', 's=2&v=requests&i=1', 's=2&v=requests&i=28', 's=2&v=requests&g=over', 's=2&v=time&x=37@6000000000ns', 's=1&v=profiles', 's=1&v=time&y=4711,4712-&a=50000000..100000000', 'v=time&q=spmv&a=2000000000..3000000000&w=before', 's=1&v=time&a=50000000..100000000&j=time%7C50000000..100000000%7Cstall%7Cwait', 's=2&v=requests&f=errors', 's=4&v=requests&g=map', 'v=compare&b=1', 'v=compare&b=3&g=line', 's=2&v=compare&b=1', 'v=flame&w=up'];
 const { browser, page, messages } = await open(server);
 
 async function axe() {
@@ -331,6 +332,101 @@ await test('tables are filtered as one types, sorted by every column, and copied
   assert.match(lines[0], /^exclusive_percent,exclusive,inclusive_percent,inclusive,name,/);
   assert.deepEqual(lines.slice(1).map((line) => line.split(',').slice(0, 5)), rows.map((row) => [row.exclusive_percent, row.exclusive, row.inclusive_percent, row.inclusive, row.name].map(String)));
   assert.equal((await saved(/Save CSV/))[1].toString(), `${lines.join('\n')}\n`);
+});
+
+await test('notes are on a time, a function or a request, in the address and in a file', async () => {
+  messages.length = 0;
+  const add = async (query, name, text, on) => {
+    await move(page, query.replace(/&1$/, `${location()}&1`));
+    await page.keyboard.press('j');
+    await page.waitForSelector('dialog[open]');
+    assert.equal(await page.$eval('[aria-label="What the note is on"]', (list) => list.options[list.selectedIndex].text), on);
+    await page.fill('[aria-label="Name of the note"]', name);
+    await page.fill('[aria-label="Text of the note"]', text);
+    await page.keyboard.press('Enter');
+    await page.waitForFunction((title) => [...document.querySelectorAll('dialog .notes b')].some((one) => one.textContent === title), name);
+  };
+  const location = () => new URL(page.url()).searchParams.getAll('j').map((note) => `&j=${encodeURIComponent(note)}`).join('');
+  await show(page, server, '?s=2&v=time&1');
+  await add('?s=2&v=time&a=5000000000..9000000000&1', 'slow', 'one | two % <b>', '5.000 s to 9.000 s');
+  await axe();
+  await page.keyboard.press('Escape');
+  assert.equal(await page.$eval('.timeplot .note b', (mark) => mark.textContent), 'slow');
+  await add('?s=2&v=time&x=37@6000000000ns&1', 'here', '', '6.000 s');
+  await page.keyboard.press('Escape');
+  await add('?s=2&v=top&n=com.acme.shop.http.HttpClient.send&1', 'sends', 'to the bank', 'com.acme.shop.http.HttpClient.send');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.textContent('aside .notes li'), 'sends to the bank');
+  await add('?s=2&v=requests&i=38&1', 'waits', 'for a lock', 'request 38');
+  const texts = () => page.$$eval('dialog .notes li', (items) => items.map((item) => item.textContent.replace(/\s+/g, ' ').trim()));
+  const wanted = ['5.000 s to 9.000 s slow one | two % <b> ×', '6.000 s here ×', 'com.acme.shop.http.HttpClient.send sends to the bank ×', 'request 38 waits for a lock ×'];
+  assert.deepEqual(await texts(), wanted);
+  const [file, content] = await saved('save notes');
+  assert.equal(file, 'lode-notes-shop.json');
+  // A link has them all; a page without them reads the file.
+  await show(page, server, `?s=2&v=overview${location()}&1`);
+  assert.ok(await page.getByRole('button', { name: 'notes (4)' }).isVisible());
+  await show(page, server, '?s=2&v=overview&1');
+  await page.keyboard.press('j');
+  await page.setInputFiles('dialog input[type=file]', { name: 'notes.json', mimeType: 'application/json', buffer: content });
+  await page.waitForFunction(() => document.querySelectorAll('dialog .notes li').length === 4);
+  assert.deepEqual(await texts(), wanted);
+  await page.setInputFiles('dialog input[type=file]', { name: 'other.json', mimeType: 'application/json', buffer: Buffer.from('{"notes": [1]}') });
+  await page.waitForFunction(() => document.querySelector('.notice')?.textContent === 'other.json has no notes of lode view.');
+  await page.getByRole('button', { name: 'Remove sends' }).click();
+  assert.deepEqual(await texts(), wanted.filter((text) => !text.includes('sends')));
+  await page.locator('dialog .notes button', { hasText: 'request 38' }).click();
+  await settle(page);
+  assert.equal(new URL(page.url()).searchParams.get('i'), '38');
+  assert.equal(await page.textContent('main .notes li'), 'waits for a lock');
+  assert.deepEqual(messages, []);
+});
+
+await test('changes within the sampling error are grey and marked, large ones strong, and what is not known is said', async () => {
+  const fewer = join(folder(), 'fewer');
+  execFileSync(LODE, ['slice', stores.solver, '--profiles', 'rank=0-4+6-7', '-o', fewer], { stdio: 'ignore' });
+  const own = await serve(stores.solver, stores.thumbs, fewer);
+  const other = await open(own, {}, browser);
+  await show(other.page, own, '?v=compare&1');
+  assert.equal(await other.page.$eval('[aria-label="Store B"]', (list) => list.value), '2', 'the other store of the same kind');
+  const { rows } = await answerOf(await copied(other.page));
+  const shown = await other.page.$$eval('main .grid .row', (all) => all.sort((a, b) => a.getAttribute('aria-rowindex') - b.getAttribute('aria-rowindex')).map((row) => [row.querySelector('[data-column=difference] span').className, row.querySelector('[data-column=noise]').textContent, row.querySelector('[data-column=difference] span').style.getPropertyValue('--strength')]));
+  assert.deepEqual(shown, rows.map((row) => {
+    const share = Math.abs(row.share_of_base_percent);
+    const isQuiet = row.is_beyond_sampling_error === false || share < 1;
+    return [isQuiet ? 'quiet' : row.difference > 0 ? 'increase' : 'decrease', row.is_beyond_sampling_error === false ? '~' : '', `${Math.round(40 + 60 * Math.min(1, Math.max(0, (share - 1) / 9)))}%`];
+  }));
+  assert.ok(shown.some((row) => row[0] === 'quiet') && shown.some((row) => row[0] === 'decrease'));
+  assert.match(await other.page.textContent('.trust'), /~: within the sampling error.*Run-to-run noise is not known/);
+  await show(other.page, own, '?v=compare&b=1&1');
+  assert.match(await other.page.textContent('.trust'), /less than 80% is matched/);
+  await other.context.close();
+  await own.stop();
+});
+
+await test('wrong addresses say what is wrong', async () => {
+  for (const [query, wanted] of [['?s=77&1', /There is no store 77: this is solver\./], ['?v=nopage&1', /There is no page "nopage"\./], ['?v=requests&1', /This store has nothing for Requests\./], ['?s=x&1', /"s" is no number of a store/]]) {
+    await page.goto(server.base + query);
+    await page.waitForFunction((text) => new RegExp(text).test(document.querySelector('.notice')?.textContent ?? ''), wanted.source);
+    await settle(page);
+  }
+  for (const [query, wanted] of [['?v=top&n=nothing+of+this+name&1', 'There is nothing called nothing of this name in this view.'], ['?v=tree&c=99999&1', 'There is nothing with the number 99999 in this view.']]) {
+    await show(page, server, query);
+    assert.equal(await page.textContent('aside [role=status]'), wanted);
+  }
+  messages.length = 0;
+  await show(page, server, '?s=2&v=requests&i=999&1');
+  assert.match(await page.textContent('.problem'), /no request 999; there are 80/);
+  assert.ok(await page.$('select.store'));
+});
+
+await test('on a narrow screen, names come first', async () => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const query of ['v=top', 's=1&v=time', 's=1&v=profiles', 'v=tree']) {
+    await move(page, `?${query}&1`);
+    assert.equal(await page.$eval('main .grid .row [role=gridcell]', (cell) => cell.dataset.column), 'name', query);
+  }
+  await page.setViewportSize({ width: 1400, height: 900 });
 });
 
 await test('statements of SQL and questions to the store have rows, a plot, CSV and messages', async () => {

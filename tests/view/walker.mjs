@@ -18,7 +18,7 @@ const random = (bound) => {
 };
 const KEYS = [
   '1', '2', '3', '4', '5', '6', '7', '8', '9', 'm', 'h', 'i', 'e', 'E', 'f', 'b', 'r', 'x', '*', 'n', 'N', 'w', 's', 'a', 'd', '+', '-', '0', '[', ']', ',', '.', 'p', 'o', 'c', 'l', 'C',
-  'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Enter', 'Backspace', 'Escape', 'Tab', 'Tab', 'Home', 'End', 'PageDown', '?', 'Control+k',
+  'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowUp', 'ArrowLeft', 'ArrowRight', 'Enter', 'Backspace', 'Escape', 'Tab', 'Tab', 'Home', 'End', 'PageDown', '?', 'Control+k', 'j', 'P', 'z',
 ];
 const WORDS = ['main', 'e', 'MPI_*', 'nothing has this name', '10ms', '1', 'rank=0', '<b>', '[', '/(/', '-1', ''];
 const demo = examples();

@@ -9,6 +9,7 @@ import { baseName, clean, count } from './format';
 import { Help } from './help';
 import { infoQuery, readInfo, type Info } from './info';
 import { useKeys, type Binding } from './keys';
+import { Notes } from './notes';
 import { Palette } from './palette';
 import { fileName, savePictures } from './save';
 import { selection } from './selection';
@@ -146,7 +147,7 @@ function nextMetric(info: Info): void {
   if (next !== undefined) go({ metrics: [next] });
 }
 
-type Dialog = '' | 'help' | 'palette';
+type Dialog = '' | 'help' | 'palette' | 'notes';
 
 function globalKeys(views: readonly View[], view: View, info: Info, all: Session, open: (dialog: Dialog) => void): Binding[] {
   const tabs = views.slice(0, 9).map((tab, index) => ({ key: String(index + 1), label: String(index + 1), title: tab.title, run: () => go(toView(tab.key)) }));
@@ -159,6 +160,7 @@ function globalKeys(views: readonly View[], view: View, info: Info, all: Session
     { key: 'c', label: 'c', title: 'copy the call path of the selection', run: copyPath },
     { key: 'C', label: 'Shift+C', title: 'copy the lode command of this view', run: () => copyCommand(view, info, all) },
     { key: 'l', label: 'l', title: 'copy a link to this place', run: () => void copy(location.href, 'the link') },
+    { key: 'j', label: 'j', title: 'notes', run: () => open('notes') },
     { key: 'Backspace', label: 'Backspace', title: 'back', run: () => history.back() },
     {
       key: 'Escape', label: 'Esc', title: 'clear the search, then the selected area, then the selection',
@@ -184,6 +186,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
     if (state.value.view !== view.key) notice.value = VIEWS.includes(wanted) && wanted.key === state.value.view ? `This store has nothing for ${wanted.title}.` : `There is no page "${state.value.view.slice(0, 40)}".`;
   }, [state.value.view, view.key]);
   const { Component } = view;
+  const notes = state.value.notes.length;
   const hasSide = state.value.context !== '' || state.value.name !== '';
   return (
     <>
@@ -203,6 +206,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
           {isReport ? <span class="quiet">report by lode {about?.version}</span> : <Selections info={info} />}
           {info.findings > 0 ? <button type="button" class="chip" title="What was repaired, and what is odd" onClick={() => go(toView('findings'))}>{count(info.findings)} finding{info.findings === 1 ? '' : 's'}</button> : null}
           <span class="space" />
+          {isReport && notes === 0 ? null : <button type="button" title="Notes on times, functions and requests (j)" onClick={() => setDialog('notes')}>{notes === 0 ? 'notes' : `notes (${count(notes)})`}</button>}
           <button type="button" title="Every picture of this page: drawings as SVG, pixels as PNG" onClick={() => void savePictures(fileName('lode', store.name, view.key)).then((saved) => saved === 0 && (notice.value = 'This page has no picture.'))}>save picture</button>
           <button type="button" title="Copy the lode command that prints the same numbers (Shift+C)" onClick={() => copyCommand(view, info, all)}>copy command</button>
         </div>
@@ -215,6 +219,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
         {hasSide ? <Side store={store} info={info} /> : null}
       </div>
       {dialog === 'help' ? <Help keys={keys} onClose={() => closed('help')} /> : null}
+      {dialog === 'notes' ? <Notes storeName={store.name} onClose={() => closed('notes')} /> : null}
       {dialog === 'palette' ? <Palette views={views} store={store} info={info} commands={keys} onClose={() => closed('palette')} /> : null}
     </>
   );
@@ -305,7 +310,13 @@ function Notice(): JSX.Element {
 export function Frame(): JSX.Element {
   const all = session.value;
   useFirst(all);
-  const store = all?.stores.find((candidate) => candidate.number === state.value.store) ?? all?.stores[0];
+  const named = all?.stores.find((candidate) => candidate.number === state.value.store);
+  const store = named ?? all?.stores[0];
+  const isWrong = all !== null && store !== undefined && named === undefined;
+  useEffect(() => {
+    if (isWrong) notice.value = `${notice.value} There is no store ${String(state.value.store)}: this is ${clean(store?.name ?? '')}.`.trim();
+    if (isWrong) go({ store: store?.number ?? 0 }, 'replace');
+  }, [isWrong]);
   return (
     <>
       <div class={`busy ${busy.value > 0 ? 'on' : ''}`} aria-hidden="true" />

@@ -114,8 +114,26 @@ function Tools<R>({ props, rows, filter, onFilter }: { props: GridProps<R>; rows
   );
 }
 
+const NARROW = '(max-width: 700px)';
+
+/** On a narrow screen, names come first: what is right of them is a scroll away. */
+function useOrder<R>(columns: readonly Column<R>[]): readonly Column<R>[] {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
+  useEffect(() => {
+    const media = matchMedia(NARROW);
+    const look = (): void => setNarrow(media.matches);
+    media.addEventListener('change', look);
+    return () => media.removeEventListener('change', look);
+  }, []);
+  return useMemo(() => {
+    const name = columns.find((column) => column.key === 'name');
+    return isNarrow && name ? [{ ...name, width: 'minmax(50vw, 1fr)' }, ...columns.filter((column) => column !== name)] : columns;
+  }, [columns, isNarrow]);
+}
+
 export function Grid<R>(props: GridProps<R>): JSX.Element {
-  const { columns, rowKey, level, isOpen, onToggle } = props;
+  const { rowKey, level, isOpen, onToggle } = props;
+  const columns = useOrder(props.columns);
   const [filter, setFilter] = useState('');
   const [local, setLocal] = useState<Local | null>(null);
   const rows = useMemo(() => arranged(props, filter, local), [props.rows, columns, filter, local]);

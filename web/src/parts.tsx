@@ -35,6 +35,12 @@ export function WholeRun({ state, info }: { state: State; info: Info }): JSX.Ele
   return <p class="quiet whole-run">Of the whole run: values of profiles have no times, and the time window does not select any.</p>;
 }
 
+/** The search and the filters choose functions, and nothing else. */
+export function Unsearched({ state, isSearched }: { state: State; isSearched: boolean }): JSX.Element | null {
+  if (isSearched || (state.search === '' && !state.filters.some((filter) => /^(hide|only):/.test(filter)))) return null;
+  return <span class="quiet hides" role="status">The search and the filters are for functions: this table has all rows.</span>;
+}
+
 export const KIND_TITLES: Readonly<Record<string, string>> = {
   own: 'own code', mpi: 'MPI', threads: 'threads and OpenMP', memory: 'memory', io: 'input and output', system: 'system libraries', gpu: 'GPU', idle: 'not running',
 };

@@ -2,10 +2,11 @@
 // The side pane: what is selected, with its call path, values, spread over profiles and source.
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { useAnswer, type Option, type Query, type StoreInfo } from './api';
+import { busy, useAnswer, type Option, type Query, type StoreInfo } from './api';
 import { amount, baseName, clean, count, percent, unitOf, type Unit } from './format';
 import type { Info } from './info';
 import { useKeys } from './keys';
+import { NotesOf } from './notes';
 import { Link, Name, Problem, Section, WholeRun } from './parts';
 import { selection, type Selection } from './selection';
 import { go, state } from './state';
@@ -184,7 +185,11 @@ function LaterSource({ store, info, target }: { store: StoreInfo; info: Info; ta
 export function Side({ store, info }: { store: StoreInfo; info: Info }): JSX.Element {
   const chosen = selection.value;
   const close = <button type="button" class="icon close" aria-label="Close the side pane" title="Close (Esc)" onClick={() => go({ context: '', name: '' })}>×</button>;
-  if (!chosen) return <aside aria-label="Selection">{close}<p class="quiet">Nothing is selected.</p></aside>;
+  if (!chosen) {
+    const { name, context } = state.value;
+    const what = name !== '' ? `called ${clean(name)}` : `with the number ${clean(context)}`;
+    return <aside aria-label="Selection">{close}<p class="quiet" role="status">{busy.value > 0 ? 'Looking …' : `There is nothing ${what} in this view.`}</p></aside>;
+  }
   const { name } = chosen;
   return (
     <aside aria-label="Selection">
@@ -199,6 +204,7 @@ export function Side({ store, info }: { store: StoreInfo; info: Info }): JSX.Ele
           <Link onClick={() => go({ filters: [...state.value.filters, `hide:${name}`], context: '', name: '' })}>hide</Link>
         </p>
       ) : null}
+      <NotesOf kind="function" target={name} />
       <Path chosen={chosen} />
       {info.kind === 'database' && chosen.context !== '' ? <Spread store={store} info={info} context={chosen.context} />
         : info.kind === 'database' && name !== '' ? <FunctionSpread store={store} info={info} name={name} /> : null}

@@ -50,13 +50,15 @@ export interface State {
   request: string;
   /** z: how many rows, as --limit. */
   limit: string;
+  /** j: notes, as notes.tsx writes them. */
+  notes: readonly string[];
   /** h: the smallest share of a row in percent, as --min-percent. */
   share: string;
 }
 
 export const START: State = {
   store: 0, other: null, view: isReport ? 'report' : 'overview', metrics: [], profiles: '', from: '', to: '', depth: '', area: '', lines: '', root: '', context: '', name: '',
-  cross: '', order: '', search: '', filters: [], colours: '', group: '', way: '', request: '', limit: '', share: '',
+  cross: '', order: '', search: '', filters: [], colours: '', group: '', way: '', request: '', limit: '', notes: [], share: '',
 };
 
 type TextField = { [K in keyof State]: State[K] extends string ? K : never }[keyof State];
@@ -97,6 +99,7 @@ export function parse(query: string): { state: State; notices: string[] } {
       else state.other = parsed;
     } else if (key === 'm') state.metrics = [...state.metrics, value];
     else if (key === 'f') state.filters = [...state.filters, value];
+    else if (key === 'j') state.notes = [...state.notes, value];
     else if (key === 't') {
       const [from = '', to = ''] = value.split('..');
       state.from = from;
@@ -112,6 +115,7 @@ export function format(state: State): string {
   if (state.other !== null) parts.append('b', String(state.other));
   for (const [key, field] of Object.entries(TEXTS)) if (state[field] !== START[field]) parts.append(key, state[field]);
   for (const metric of state.metrics) parts.append('m', metric);
+  for (const note of state.notes) parts.append('j', note);
   if (state.from !== '' || state.to !== '') parts.append('t', `${state.from}..${state.to}`);
   for (const filter of state.filters) parts.append('f', filter);
   const text = parts.toString();

@@ -8,7 +8,7 @@ import { includePattern } from '../src/view';
 const FULL: State = {
   store: 1, other: 2, view: 'tree', metrics: ['CPUTIME (sec)', 'a&b=c'], profiles: 'rank=0-3,thread=0', from: '1.25s', to: '1.75s', depth: '6', area: '10..20', lines: '3,5-',
   root: '4', context: '31', name: 'operator+', cross: 'rank3.0@1.4s', order: 'inclusive', search: 'MPI_*', filters: ['hide:libgomp*', 'only:x'],
-  colours: 'kind', group: 'line', way: 'callers:a::b', request: '17', limit: '800', share: '0.1',
+  colours: 'kind', group: 'line', way: 'callers:a::b', request: '17', limit: '800', notes: ['function|a%7Cb|hot|so slow'], share: '0.1',
 };
 
 test('what is in the state is in the address, and comes back', () => {

@@ -12,7 +12,7 @@ import { go, type State } from '../state';
 import { identity, type Picture, type Row } from '../timeline';
 import type { ViewProps } from '../view';
 import { addressed, areaOf, type Window } from '../window';
-import { columnsOf as changes, Totals, unitOfMetric, type CompareAnswer } from './compare';
+import { columnsOf as changes, Totals, Trust, unitOfMetric, type CompareAnswer } from './compare';
 
 const LIMIT = '200';
 
@@ -39,11 +39,11 @@ const ns = (value: number | null | undefined): string => amount(value, 'nanoseco
 
 /** Sum, number and percentiles of calls. */
 function callColumns(): Column<TopRow & { p50: number | null; p99: number | null }>[] {
-  const time = (key: 'inclusive' | 'exclusive' | 'mean' | 'p50' | 'p95' | 'p99' | 'max', title: string, hint?: string): Column<TopRow & { p50: number | null; p99: number | null }> => ({ key, title, width: '88px', isNumber: true, cell: (row) => ns(row[key]), value: (row) => row[key], ...(hint ? { hint } : {}) });
+  const time = (key: 'inclusive' | 'exclusive' | 'mean' | 'p50' | 'p95' | 'p99' | 'max', title: string, hint?: string): Column<TopRow & { p50: number | null; p99: number | null }> => ({ key, title, width: '82px', isNumber: true, cell: (row) => ns(row[key]), value: (row) => row[key], ...(hint ? { hint } : {}) });
   return [
-    { key: 'calls', title: 'Calls', width: '64px', isNumber: true, cell: (row) => count(row.calls ?? 0), value: (row) => row.calls },
+    { key: 'name', title: 'Function', width: 'minmax(160px, 1fr)', cell: (row) => <Name name={row.name} />, value: (row) => row.name },
+    { key: 'calls', title: 'Calls', width: '48px', isNumber: true, cell: (row) => count(row.calls ?? 0), value: (row) => row.calls },
     time('exclusive', 'Self', 'Without callees, all calls together'), time('inclusive', 'Total', 'With callees, all calls together'), time('mean', 'Mean'), time('p50', 'p50'), time('p95', 'p95'), time('p99', 'p99'), time('max', 'Max'),
-    { key: 'name', title: 'Function', width: 'minmax(200px, 1fr)', cell: (row) => <Name name={row.name} />, value: (row) => row.name },
   ];
 }
 
@@ -72,6 +72,7 @@ function Table({ state, asked, label }: { state: State; asked: Query; label: str
     return (
       <>
         {metric ? <p class="areatotals"><Totals metric={metric} unit={unit} names={['before', 'here']} /></p> : null}
+        {metric ? <Trust metric={metric} rows={data.rows} /> : null}
         {data.rows.length === 0 ? <p class="pending">Nothing changed.</p> : <Grid label={label} columns={changes(unit, data.rows, ['Before', 'Here'])} rows={data.rows} rowKey={(row) => row.name} selected={state.name} onSelect={(row) => choose(state, row.name)} />}
       </>
     );

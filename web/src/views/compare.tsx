@@ -6,7 +6,7 @@ import { session, useAnswer, type Option, type Query } from '../api';
 import { amount, clean, count, percent, ratio, unitOf, type Unit } from '../format';
 import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
-import { Link, Name, Problem } from '../parts';
+import { Link, Name, Problem, Unsearched } from '../parts';
 import { selection } from '../selection';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
@@ -38,6 +38,7 @@ interface Metric {
   matched_base_percent: number | null;
   matched_new_percent: number | null;
   unchanged_count: number;
+  is_beyond_sampling_error: boolean | null;
 }
 export interface CompareAnswer {
   row_count: number;
@@ -49,8 +50,12 @@ export interface CompareAnswer {
 const GROUPS = ['function', 'line', 'loop', 'module', 'file'] as const;
 const LIMIT = 200;
 
-/** Below this share of the base, a change is grey: noise must not shine. */
+/** Below this share of the base, in percent, a change is grey: noise must not shine. From the second one on, its colour is full. */
 const THRESHOLD = 1;
+const FULL = 10;
+
+/** How much of its colour a change has, in percent. */
+const strengthOf = (share: number): number => Math.round(40 + 60 * Math.min(1, Math.max(0, (Math.abs(share) - THRESHOLD) / (FULL - THRESHOLD))));
 
 /** The store to compare with: by default the first other one of the same kind. */
 export function otherOf(state: State): number | null {
@@ -64,8 +69,8 @@ export function otherOf(state: State): number | null {
 function query(state: State, info: Info): Query | null {
   const other = otherOf(state);
   if (other === null) return null;
-  const options: Option[] = sharedOptions(state, info);
   const group = GROUPS.find((name) => name === state.group) ?? 'function';
+  const options: Option[] = sharedOptions(state, info, { search: group === 'function' });
   if (group !== 'function') options.push(['by', group]);
   if (state.order !== '') options.push(['sort', state.order]);
   if (state.way === 'inclusive') options.push(['inclusive', '']);
@@ -84,22 +89,22 @@ function signed(text: string, value: number): string {
   return value > 0 ? `+${text}` : text;
 }
 
-/** The columns that all comparisons have; changes that are quiet are grey. */
-export function changeColumns<R extends Change>(unit: Unit, rows: readonly R[], isQuiet: (row: R) => boolean): { base: Column<R>; changed: Column<R>; difference: Column<R>; ratio: Column<R>; width: string } {
+/** The columns that all comparisons have; changes that are quiet are grey, and the larger the share, the stronger is the colour of others. */
+export function changeColumns<R extends Change>(unit: Unit, rows: readonly R[], isQuiet: (row: R) => boolean, shareOf: (row: R) => number = () => FULL): { base: Column<R>; changed: Column<R>; difference: Column<R>; ratio: Column<R>; width: string } {
   const widest = rows.reduce((most, row) => Math.max(most, amount(row.base, unit).length, amount(row.new, unit).length), 9);
   const width = `calc(${String(widest + 1)}ch + 14px)`;
   const change = (row: R): string => (isQuiet(row) ? 'quiet' : row.difference > 0 ? 'increase' : 'decrease');
   return {
     base: { key: 'base', title: 'A', width, isNumber: true, cell: (row) => amount(row.base, unit), value: (row) => row.base },
     changed: { key: 'new', title: 'B', width, isNumber: true, cell: (row) => amount(row.new, unit), value: (row) => row.new },
-    difference: { key: 'difference', title: 'B − A', width, isNumber: true, cell: (row) => <span class={change(row)}>{signed(amount(row.difference, unit), row.difference)}</span>, value: (row) => row.difference },
+    difference: { key: 'difference', title: 'B − A', width, isNumber: true, cell: (row) => <span class={change(row)} style={{ '--strength': `${String(strengthOf(shareOf(row)))}%` }}>{signed(amount(row.difference, unit), row.difference)}</span>, value: (row) => row.difference },
     ratio: { key: 'ratio', title: 'Change', width: '80px', isNumber: true, cell: (row) => ratio(row.ratio, row.base), value: (row) => row.ratio },
     width,
   };
 }
 
 export function columnsOf(unit: Unit, rows: readonly Row[], titles: readonly [string, string] = ['A', 'B']): Column<Row>[] {
-  const { base, changed, difference, ratio: change } = changeColumns<Row>(unit, rows, (row) => row.is_beyond_sampling_error === false || Math.abs(row.share_of_base_percent ?? 0) < THRESHOLD);
+  const { base, changed, difference, ratio: change } = changeColumns<Row>(unit, rows, (row) => row.is_beyond_sampling_error === false || Math.abs(row.share_of_base_percent ?? FULL) < THRESHOLD, (row) => row.share_of_base_percent ?? FULL);
   const note = (row: Row): string => {
     if (row.only_in === 'base') return 'gone';
     if (row.only_in === 'new') return 'new';
@@ -107,6 +112,7 @@ export function columnsOf(unit: Unit, rows: readonly Row[], titles: readonly [st
   };
   return [
     { ...base, title: titles[0], order: 'base' }, { ...changed, title: titles[1], order: 'new' }, { ...difference, title: titles[0] === 'A' ? difference.title : 'Difference', order: 'difference' }, { ...change, order: 'ratio' },
+    { key: 'noise', title: '~', width: '20px', hint: 'Within the sampling error', cell: (row) => (row.is_beyond_sampling_error === false ? <span class="quiet" title="Within the sampling error">~</span> : null) },
     { key: 'share_of_base_percent', title: `% of ${titles[0] === 'A' ? 'A' : titles[0].toLowerCase()}`, width: titles[0] === 'A' ? '76px' : '104px', isNumber: true, cell: (row) => percent(row.share_of_base_percent), value: (row) => row.share_of_base_percent },
     { key: 'ranks', title: 'Ranks', width: '70px', isNumber: true, hint: 'In how many profiles the difference has its sign', cell: (row) => (row.ranks ? `${String(row.ranks_with_sign ?? 0)}/${String(row.ranks)}` : '') },
     { key: 'name', title: 'Name', width: 'minmax(240px, 1fr)', cell: (row) => <Name name={row.name} suffix={note(row)} />, value: (row) => row.name, order: 'name' },
@@ -136,6 +142,21 @@ export function Stores({ state }: { state: State }): JSX.Element {
       {pick('A', state.store, (number) => go({ store: number, other: other === number ? state.store : other }))}
       {pick('B', other, (number) => go({ other: number, store: number === state.store && other !== null ? other : state.store }))}
     </>
+  );
+}
+
+const MATCHED = 80;
+
+/** How far the numbers can be trusted, in the words of `lode compare`. */
+export function Trust({ metric, rows }: { metric: Metric; rows: readonly Row[] }): JSX.Element {
+  const isUnmatched = [metric.matched_base_percent, metric.matched_new_percent].some((share) => share !== null && share < MATCHED);
+  return (
+    <p class="trust quiet">
+      {isUnmatched ? <span class="bad">warning: less than 80% is matched: rows may be the same code under other names. </span> : null}
+      {metric.is_beyond_sampling_error === false ? 'The difference of the totals is within the sampling error. ' : ''}
+      {rows.some((row) => row.is_beyond_sampling_error === false) ? '~: within the sampling error. ' : ''}
+      Run-to-run noise is not known: compare several runs (lode compare --base RUN... --new RUN...).
+    </p>
   );
 }
 
@@ -197,9 +218,11 @@ function Compare({ state, info }: ViewProps): JSX.Element {
           <button type="button" aria-pressed={state.way !== 'inclusive'} onClick={() => go({ way: '' })}>exclusive</button>
           <button type="button" aria-pressed={state.way === 'inclusive'} onClick={() => go({ way: 'inclusive' })}>inclusive</button>
         </div>
+        <Unsearched state={state} isSearched={group === 'function'} />
         <span class="space" />
         {metric ? <Totals metric={metric} unit={unit} /> : null}
       </div>
+      {data && metric && !answer.error ? <Trust metric={metric} rows={data.rows} /> : null}
       {data === null || answer.error ? <Problem answer={answer} /> : data.rows.length === 0 ? <p class="pending">Nothing changed.</p> : (
         <Grid
           label="Changes" columns={columnsOf(unit, data.rows)} rows={data.rows} rowKey={(row) => `${row.metric} ${row.name}`} selected={`${metric?.name ?? ''} ${state.name}`}

@@ -8,7 +8,7 @@ import { Grid, type Column } from '../grid';
 import type { Info } from '../info';
 import { useKeys } from '../keys';
 import { MoreMetrics } from '../metrics';
-import { Link, Name, Problem, Swatch } from '../parts';
+import { Link, Name, Problem, Swatch, Unsearched } from '../parts';
 import { readTop, type Cost, type Top, type TopRow } from '../rows';
 import { selection } from '../selection';
 import { go, type State } from '../state';
@@ -24,9 +24,12 @@ export function groupOf(state: State, info: Info): string {
   return GROUPS[info.kind].includes(state.group) ? state.group : 'function';
 }
 
+/** What the search and the filters choose. */
+const isSearched = (group: string): boolean => group === 'function' || group === 'symbol';
+
 function query(state: State, info: Info): Query {
-  const options: Option[] = sharedOptions(state, info, { metrics: 'all' });
   const group = groupOf(state, info);
+  const options: Option[] = sharedOptions(state, info, { metrics: 'all', search: isSearched(group) });
   if (group !== 'function') options.push(['by', group]);
   if (state.order !== '') options.push(['sort', state.order]);
   options.push(['limit', state.limit === '' ? String(LIMIT) : state.limit]);
@@ -137,6 +140,7 @@ function Functions({ state, info }: ViewProps): JSX.Element {
           ))}
         </div>
         <MoreMetrics info={info} state={state} />
+        <Unsearched state={state} isSearched={isSearched(group)} />
         <span class="space" />
         {top ? <Summary top={top} state={state} group={group} /> : null}
       </div>

@@ -7,7 +7,8 @@ import { amount, clean, count, mark, percent } from '../format';
 import type { Info } from '../info';
 import { useKeys } from '../keys';
 import { isReport } from '../report';
-import type { State } from '../state';
+import { notesOf, timeOfNote } from '../notes';
+import { state as place, type State } from '../state';
 import { theme } from '../theme';
 import { cellsOf, crossOf, css, huesOf, running, setCross, windowOf, type Line, type Picture } from '../timeline';
 import { areaOf, centred, partOf, timeAt, type Window } from '../window';
@@ -183,6 +184,11 @@ function Marks({ area, cross, window }: { area: Window | null; cross: number | n
   return (
     <>
       {area ? <i class="drag" style={{ left: `${String(partOf(window, area.from) * 100)}%`, width: `${String((partOf(window, area.to) - partOf(window, area.from)) * 100)}%` }} /> : null}
+      {notesOf(place.value).map((note, index) => {
+        const time = timeOfNote(note);
+        if (time === null || time.to < window.from || time.from >= window.to) return null;
+        return <i key={index} class="note" title={`${clean(note.name)}: ${clean(note.text)}`} style={{ left: `${String(partOf(window, time.from) * 100)}%`, width: `${String((partOf(window, time.to) - partOf(window, time.from)) * 100)}%` }}><b>{clean(note.name)}</b></i>;
+      })}
       {cross !== null ? <i class="cross vertical" style={{ left: `${String(partOf(window, cross) * 100)}%` }} /> : null}
     </>
   );

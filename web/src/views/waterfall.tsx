@@ -5,6 +5,7 @@ import { useMemo } from 'preact/hooks';
 import { useAnswer, type Answer, type Query } from '../api';
 import { amount, clean, count, percent } from '../format';
 import { Grid, type Column } from '../grid';
+import { NotesOf } from '../notes';
 import { Link, Name, Problem, Section } from '../parts';
 import { markPath, readCalls, type Call, type Event, type Step } from '../request';
 import { go, type State } from '../state';
@@ -140,8 +141,9 @@ export function Waterfall({ state }: { state: State }): JSX.Element {
         <Link onClick={() => go({ request: '', cross: '' })}>all requests</Link>
         <span>request {clean(state.request)}</span>
         <span class="space" />
-        <span class="quiet">{answer.data?.is_truncated ? 'the first ' : ''}{count(rows.length)} calls{lanes > 0 ? `, ${count(lanes)} lane${lanes === 1 ? '' : 's'} beside` : ''} · {amount(whole, 'nanoseconds')} · ▸ critical path</span>
+        {answer.error ? null : <span class="quiet">{answer.data?.is_truncated ? 'the first ' : ''}{count(rows.length)} calls{lanes > 0 ? `, ${count(lanes)} lane${lanes === 1 ? '' : 's'} beside` : ''} · {amount(whole, 'nanoseconds')} · ▸ critical path</span>}
       </div>
+      <NotesOf kind="request" target={state.request} />
       {answer.data === null || answer.error ? <Problem answer={answer} /> : (
         <>
           <Exceptions rows={rows} />
