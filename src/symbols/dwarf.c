@@ -16,7 +16,7 @@
 enum {
     DEPTH_MOST = 512,    /* of nested entries */
     RECENT = 1024,       /* lines that were made last */
-    LINES_MOST = 1 << 14 /* lines that are read before memory is freed, and an eighth of all so far */
+    LINES_MOST = 1 << 14 /* lines read before memory is freed, and an eighth of all so far */
 };
 
 /* Scopes that have the same origin are of one function. */

@@ -80,7 +80,7 @@ const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t *
 bool image_is_code(const struct image *image, uint64_t address);
 /* Begins with the instructions of [start, end). False: not all of it is in the file. */
 bool code_begin(struct code_reader *reader, const struct image *image, uint64_t start, uint64_t end);
-/* Finds the next instruction; false: there is none. What was decoded before is not decoded again. */
+/* Finds the next instruction; false: there is none. None is decoded twice. */
 bool code_next(struct code_reader *reader);
 /* The extent that begins last up to an address and has it; NULL: none. */
 struct extent *image_extent(const struct image *image, uint64_t address);

@@ -2,9 +2,9 @@
 /*
  * Loops by one depth-first search, as Wei, Mao, Zou and Chen define them ("A New Algorithm for
  * Identifying Loops in Decompilation", 2007): a loop has a header and what reaches it among the
- * blocks that the search met below it. Natural loops are those of dominators; of a loop with several
- * entries, the one that is met first is the header. They are found in almost linear time, also where
- * loops have many entries: Ramalingam, "Identifying Loops in Almost Linear Time" (1999).
+ * blocks that the search met below it. Natural loops are those of dominators; of a loop with
+ * several entries, the one that is met first is the header. Also with many entries, they are found
+ * in almost linear time: Ramalingam, "Identifying Loops in Almost Linear Time" (1999).
  */
 #include "answer.h"
 #include "graph.h"
@@ -23,12 +23,12 @@ struct node {
     uint32_t above;      /* the block that the search came from */
     uint32_t depth;      /* of the search */
     uint32_t edge;       /* that is followed next */
-    uint32_t unfinished; /* itself while its edges are followed, then towards the nearest such above */
+    uint32_t unfinished; /* itself while its edges are followed, then towards such a block above */
     uint32_t outermost;  /* itself, or towards the header of the outermost loop around it so far */
     uint32_t back;       /* a list of links: from below, so it is a header */
     uint32_t meeting;    /* of links between blocks below it that are under no other such block */
     uint32_t entries;    /* of links to it, or to what is in its loop */
-    uint32_t lowest;     /* depth of the block where the links meet that go to it, or into its loop */
+    uint32_t lowest;     /* depth of the block where links meet that go to it, or into its loop */
     uint32_t loop;       /* of a header */
     bool is_seen, is_header, is_irreducible;
 };

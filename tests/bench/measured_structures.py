@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`lode build` from measurements with large structure files, which rank 0 alone reads.
+"""`lode build` from measurements with large structure files, on one rank.
 
 Usage: measured_structures.py BUILD_DIRECTORY [--megabytes N,N,...] [--runs N]
 

@@ -83,7 +83,7 @@ static bool is_below(const struct tree *tree, uint32_t block, uint32_t top)
     return block == top;
 }
 
-/* Whether a block reaches the top of a part of the tree without leaving it, by at least one edge. */
+/* Whether a block reaches the top of a part of the tree by edges in that part. */
 static bool reaches(const struct tree *tree, const struct graph *graph, uint32_t block, uint32_t top)
 {
     bool is_reached[SMALL] = {false};
@@ -100,7 +100,7 @@ static bool reaches(const struct tree *tree, const struct graph *graph, uint32_t
     return false;
 }
 
-/* The nearest block above that a block reaches below it; NO_INDEX: it is in no loop of another one. */
+/* The nearest block above that a block reaches below that; NO_INDEX: it is in no loop. */
 static uint32_t header_of(const struct tree *tree, const struct graph *graph, uint32_t block)
 {
     for (uint32_t at = tree->above[block]; at != NO_INDEX; at = tree->above[at])
@@ -240,7 +240,10 @@ static void put_u32(uint8_t *at, uint64_t number)
         at[i] = (uint8_t)(number >> 8 * i);
 }
 
-/* cmp $most,%edi; ja to the next switch; lea table(%rip),%rax; movslq (%rax,%rdi,4),%rdx; add %rax,%rdx; jmp *%rdx */
+/*
+ * cmp $most,%edi; ja to the next switch; lea table(%rip),%rax; movslq (%rax,%rdi,4),%rdx;
+ * add %rax,%rdx; jmp *%rdx
+ */
 static size_t put_switch(uint8_t *code, size_t at, uint32_t most, size_t table)
 {
     static const uint8_t pattern[] = {0x81, 0xff, 0,    0,    0,    0,    0x0f, 0x87, 18,   0,
