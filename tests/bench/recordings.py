@@ -4,7 +4,8 @@
 
 Usage: recordings.py BUILD_DIRECTORY [--share X] [--threads N] [--repeats N] [--assert FACTOR]
 
-Full size is 50 million records for 4 and for 16 tasks, and 10 million for 256; --share makes all of them smaller. Memory is the largest
+Full size is 50 million records for 4 and for 16 tasks, 20 million for one, and 10 million for 256; --share makes all of them smaller. Of one task,
+what a second thread adds is measured by the processor time of the busiest thread. Memory is the largest
 resident set, mapped pages included. With --assert, prints TAP and fails if a figure is missed by more than FACTOR times what is asked for;
 then times are those of processors, divided by the threads, which other work on the machine changes less.
 """
@@ -25,6 +26,8 @@ REPLAYED = 10_000_000  # records that a recording must have more of for its wind
 # (tasks, records, how many times faster than uftrace it must be)
 RECORDINGS = ((4, 50_000_000, 20), (16, 50_000_000, 25), (256, 10_000_000, 100))
 BARE_LIMIT = 2.0  # times the bare loop with as many threads
+ONE_TASK = 20_000_000  # records
+SECOND_THREAD = 0.7  # that two threads are faster than one, for one task
 REPLAY_LIMIT = 0.05  # seconds
 MEMORY_LIMIT = 100.0  # MB
 
@@ -91,6 +94,23 @@ class Bench:
               f"faster ({slow[1] / top[1] * threads:.0f})")
         self.note(f"{tasks} tasks: times faster than uftrace report", faster, wanted, more=True)
 
+    def busiest(self, command):
+        """Seconds of processor time of the busiest thread, the least of several runs."""
+        environment = {**os.environ, "LD_PRELOAD": os.path.join(self.options.build, "tests/bench/thread_clocks.so")}
+        runs = [subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                for _ in range(self.options.repeats)]
+        return min(float(one.stderr.splitlines()[-1].split()[3]) for one in runs)
+
+    def one_task(self):
+        """A track is cut, so that a second thread has work."""
+        recording = self.make(1, int(ONE_TASK * self.options.share))
+        for words in (["top"], ["tree"], ["check", "--level", "full"]):
+            one, two = (self.busiest([self.lode, *words, "--threads", threads, recording]) for threads in ("1", "2"))
+            print(f"# one task: lode {words[0]} {one:.3f} s of processor time, {two:.3f} s of the busier of two threads: {one / two:.2f} times")
+            if words == ["top"]:
+                self.note("one task: what a second thread adds to lode top", one / two - 1, SECOND_THREAD, more=True)
+        shutil.rmtree(recording)
+
     def replay(self, recording, tasks):
         """A window near the end."""
         info = lodejson.loads(subprocess.run([self.lode, "profiles", "--json", recording], check=True, stdout=subprocess.PIPE).stdout)
@@ -105,6 +125,7 @@ class Bench:
         self.note(f"{tasks} tasks: MB of lode replay", memory, MEMORY_LIMIT)
 
     def run(self):
+        self.one_task()
         for tasks, records, wanted in RECORDINGS:
             recording = self.make(tasks, int(records * self.options.share))
             self.top(recording, tasks, wanted)
