@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loads the demangler for the first mangled name: to link it would take a third of the time in which
- * the program starts.
+ * Loads the demangler for the first mangled name: to link it would take a third of the time that
+ * the program takes to start.
  */
 #include "model/names/demangler.h"
 
