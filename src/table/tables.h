@@ -100,7 +100,7 @@ struct lode_table_def {
     lode_status (*split)(struct lode_table_reader *reader, struct lode_table_reader *part, lode_error *error);
 
     /* Orders that rows can come in; the first is that of rows by number. */
-    struct lode_table_order orders[2];
+    struct lode_table_order orders[3];
     unsigned order_count;
     /* Tables of rows by number: the column that has this number, and those that `find` knows. */
     bool is_numbered;

@@ -15,6 +15,10 @@ UNSORTED = (
     ("select profile_id, sum(value) from value group by profile_id", 0),
     ("select profile_id, context_id, sum(value) from value group by profile_id, context_id", 0),
     ("select profile_id, context_id, sum(value) from value group by context_id, profile_id", 0),
+    ("select metric_id, sum(value) from value group by metric_id", 0),
+    ("select metric_id, sum(value) from value where context_id between 2 and 7 group by metric_id", 2),
+    ("select * from value order by metric_id, context_id, profile_id", 0),
+    ("select distinct metric_id from value where metric_id in (1, 2)", 1),
     ("select context_id, max(value) from value where metric_id = 1 group by context_id", 0),
     ("select profile_id, max(value) from value where metric_id = 1 group by profile_id", 0),
     ("select * from value order by profile_id, context_id, metric_id", 0),
@@ -42,7 +46,7 @@ UNSORTED = (
     ("select c.name, v.value from context c join value v on v.context_id = c.id where c.id = 7", 1),
     ("select * from metric where id = 1", 0),
 )
-SORTED = ("select metric_id, sum(value) from value group by metric_id", "select * from value order by value",
+SORTED = ("select * from value order by value",
           "select * from value order by context_id desc", "select kind, count(*) from context group by kind")
 
 

@@ -15,6 +15,8 @@
 #ifndef ARENA_CHUNK
 #define ARENA_CHUNK ((size_t)64 << 10)
 #endif
+/* Each chunk is twice as large as the one before: most arenas stay small. */
+#define ARENA_FIRST ((size_t)2 << 10)
 
 #define ARENA_ALIGN alignof(max_align_t)
 
@@ -31,7 +33,9 @@ void lode_arena_init(struct lode_arena *arena, size_t max)
 
 static struct lode_arena_chunk *arena_grow(struct lode_arena *arena, size_t needed)
 {
-    size_t size = needed > ARENA_CHUNK / 4 ? needed : ARENA_CHUNK;
+    size_t size = arena->chunks ? arena->chunks->size * 2 : ARENA_FIRST;
+    size = size < ARENA_CHUNK ? size : ARENA_CHUNK;
+    size = needed > size / 4 ? needed : size;
     /* Use calloc: the system returns large chunks as untouched zero pages. */
     struct lode_arena_chunk *chunk = calloc(1, sizeof *chunk + size);
     if (chunk == NULL)

@@ -79,7 +79,7 @@ struct out {
     text_table *text;
 
     size_t used;
-    char buffer[65536];
+    char buffer[16384];
 };
 
 #endif

@@ -6,15 +6,13 @@
  * records have arguments: doc/formats/uftrace.md lists its rules.
  */
 #include "base/text/label.h"
+#include "model/names/demangler.h"
 #include "model/names/descriptor.h"
 #include <lode/name.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The demangler of the C++ runtime. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status); // NOLINT
 
 /* ---- hostile names ---- */
 
@@ -101,7 +99,8 @@ static char *demangle(const char *symbol)
     /* Require the prefix: the demangler also accepts bare types ("i" is "int"). */
     if (strncmp(symbol, "_Z", 2) != 0 || is_bomb(symbol))
         return NULL;
-    char *demangled = __cxa_demangle(symbol, NULL, NULL, &status);
+    lode_demangle_fn function = lode_demangler();
+    char *demangled = function ? function(symbol, NULL, NULL, &status) : NULL;
     if (demangled && strlen(demangled) > strlen(symbol) * GROWTH_MAX + GROWTH_MORE) {
         free(demangled);
         demangled = NULL;

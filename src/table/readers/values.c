@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Values and totals of a database, as tables. Values are read in the order of profile blocks or of
- * context blocks, whichever the filters and the order ask for.
+ * context blocks, whichever the filters and the order ask for. For an order by metrics, context
+ * blocks are visited once for each metric: that takes less than to sort the values.
  */
 #include "base/pool.h"
 #include "model/database/database.h"
@@ -12,7 +13,10 @@
 enum {
     BY_PROFILE, /* (profile, context, metric): from profile.db */
     BY_CONTEXT, /* (context, metric, profile): from cct.db */
+    BY_METRIC,  /* (metric, context, profile): from cct.db, in several passes */
     LOOK = 30,  /* rows that a search costs */
+    VISIT = 4,  /* rows that a group costs which is looked up */
+    SORT = 8,   /* how much longer it takes to sort a value than to read it */
     METRICS = 1 + UINT16_MAX
 };
 
@@ -109,6 +113,21 @@ static double cost_of(const struct lode_tables *tables, unsigned order, const do
     return share[columns->columns[0]] * blocks * ((searches ? LOOK : 1) + rows);
 }
 
+/*
+ * By metric, if no other order serves and sorting would take longer. That is decided without the
+ * numbers of filters: they are not known yet when SQLite is told which orders there are.
+ */
+static void plan_by_metric(struct lode_tables *tables, struct lode_table_query *query, const double share[3])
+{
+    struct lode_table_plan *plan = &query->plan;
+    double contexts = lode_database_context_block_count(tables->db), values = (double)tables->value_count;
+    double visits = contexts * (lode_database_metric_count(tables->db) * 2.0 + 1) * VISIT;
+    if (visits > SORT * values || !lode_table_order_serves(&lode_table_value, BY_METRIC, query))
+        return;
+    plan->order = BY_METRIC;
+    plan->cost = visits * share[1] * share[2] + values * share[1] * share[2];
+}
+
 static lode_status plan_value(struct lode_tables *tables, struct lode_table_query *query, lode_error *error)
 {
     struct lode_table_plan *plan = &query->plan;
@@ -135,6 +154,8 @@ static lode_status plan_value(struct lode_tables *tables, struct lode_table_quer
         plan->order = BY_CONTEXT;
         plan->cost = cost;
     }
+    if (query->options.order_count > 0 && !context_serves && !profile_serves)
+        plan_by_metric(tables, query, share);
     return LODE_OK;
 }
 
@@ -151,6 +172,11 @@ struct value_state {
     size_t block_at;
     uint64_t next_block;
     bool by_context, is_open;
+    /* By metric: those that occur, and the position among those that are wanted. */
+    uint8_t *has_metric; /* by id; NULL: another order */
+    struct lode_key_set metrics;
+    size_t metric_at;
+    uint64_t next_metric;
 };
 
 static void choose_blocks(struct lode_table_reader *reader)
@@ -191,6 +217,7 @@ static void close_value(struct lode_table_reader *reader)
 {
     struct value_state *state = reader->state;
     lode_values_close(state->values);
+    free(state->has_metric);
 }
 
 static void copy_values(const struct lode_tables *tables, struct value_state *state,
@@ -243,6 +270,68 @@ static lode_status open_next_block(struct lode_table_reader *reader, lode_error 
     return LODE_OK;
 }
 
+/* ---- by metric ---- */
+
+/* Finds the metrics that occur. Searches for them need groups in order. */
+static lode_status find_metrics(struct lode_table_reader *reader, lode_error *error)
+{
+    struct value_state *state = reader->state;
+    uint64_t key, next = 0;
+    size_t at = 0;
+    state->has_metric = calloc(METRICS, 1);
+    LODE_TRY_ALLOC(state->has_metric, error);
+    for (; lode_key_set_next(&state->blocks, next, &at, &key); next = key + 1) {
+        lode_block block;
+        LODE_TRY(lode_context_block(reader->tables->db, (uint32_t)key, &block, error));
+        for (uint32_t g = 0; g < block.group_count; g++) {
+            uint32_t metric = block_group_key(&block, g);
+            if (g > 0 && metric <= block_group_key(&block, g - 1))
+                return lode_fail(error, LODE_ERR_CORRUPT, block.file, LODE_NO_OFFSET,
+                                 "the values of context %u are not in ascending order", (uint32_t)key);
+            state->has_metric[metric] = 1;
+        }
+    }
+    return LODE_OK;
+}
+
+/* Goes back to the first block, for the next metric; LODE_END if there is none. */
+static lode_status begin_metric(struct value_state *state)
+{
+    uint64_t key;
+    do {
+        if (!lode_key_set_next(&state->metrics, state->next_metric, &state->metric_at, &key))
+            return LODE_END;
+        state->next_metric = key + 1;
+    } while (!state->has_metric[key]);
+    state->walk.groups = (struct lode_key_set){.first = key, .last = key};
+    state->next_block = 0;
+    state->block_at = 0;
+    return LODE_OK;
+}
+
+static lode_status open_by_metric(struct lode_table_reader *reader, lode_error *error)
+{
+    struct value_state *state = reader->state;
+    state->metrics = state->walk.groups;
+    state->metrics.last = state->metrics.last < METRICS ? state->metrics.last : METRICS - 1;
+    LODE_TRY(lode_tables_contexts_fit(reader->tables, error));
+    LODE_TRY(find_metrics(reader, error));
+    reader->can_split = false;
+    /* No metric: no block either. */
+    if (begin_metric(state) == LODE_END)
+        state->blocks = (struct lode_key_set){.first = 1, .last = 0};
+    return LODE_OK;
+}
+
+static lode_status open_next(struct lode_table_reader *reader, lode_error *error)
+{
+    struct value_state *state = reader->state;
+    lode_status status = open_next_block(reader, error);
+    while (status == LODE_END && state->has_metric && begin_metric(state) == LODE_OK)
+        status = open_next_block(reader, error);
+    return status;
+}
+
 static lode_status next_value(struct lode_table_reader *reader, struct lode_table_batch *batch,
                               lode_error *error)
 {
@@ -251,7 +340,7 @@ static lode_status next_value(struct lode_table_reader *reader, struct lode_tabl
         return next_merged(reader, batch, error);
     while (batch->taken < batch->capacity) {
         if (!state->is_open)
-            LODE_TRY(open_next_block(reader, error));
+            LODE_TRY(open_next(reader, error));
         lode_status status = lode_block_walk_read(&state->walk, batch, &reader->done, error);
         if (status < 0)
             return status;
@@ -316,7 +405,7 @@ static lode_status open_value(struct lode_table_reader *reader, lode_error *erro
     struct lode_tables *tables = reader->tables;
     LODE_TRY(know_profiles(tables, error));
     reader->total = tables->value_count;
-    state->by_context = reader->query ? reader->query->plan.order == BY_CONTEXT
+    state->by_context = reader->query ? reader->query->plan.order != BY_PROFILE
                                       : tables->options.order == LODE_TABLE_NATIVE &&
                                             lode_database_has(tables->db, LODE_PART_CONTEXT);
     /* Exports read whichever file takes less, and so get by with a damaged one. */
@@ -326,6 +415,8 @@ static lode_status open_value(struct lode_table_reader *reader, lode_error *erro
         return lode_values_open(&state->values, tables->db, &options, error);
     }
     choose_blocks(reader);
+    if (reader->query && reader->query->plan.order == BY_METRIC)
+        return open_by_metric(reader, error);
     reader->can_split = reader->query && lode_block_walk_can_pass(&state->walk);
     /* A few blocks cannot take long, even if contexts share them. */
     if (state->by_context && state->blocks.list == NULL && state->blocks.first != state->blocks.last)
@@ -340,8 +431,8 @@ const struct lode_table_def lode_table_value = {
     .next = next_value,
     .close = close_value,
     .pass = pass_values,
-    .orders = {[BY_PROFILE] = {{0, 1, 2}, 3}, [BY_CONTEXT] = {{1, 2, 0}, 3}},
-    .order_count = 2,
+    .orders = {[BY_PROFILE] = {{0, 1, 2}, 3}, [BY_CONTEXT] = {{1, 2, 0}, 3}, [BY_METRIC] = {{2, 1, 0}, 3}},
+    .order_count = 3,
     .plan = plan_value};
 
 /* ---- totals ---- */

@@ -310,7 +310,8 @@ static void plans_seek_by_what_is_bound(void **state)
     options.filters = &filter;
     options.filter_count = 1;
     double all = (double)count_rows(tables, "value", NULL);
-    static const unsigned context_metric[] = {1, 2}, metric_context[] = {2, 1}, profile[] = {0};
+    static const unsigned context_metric[] = {1, 2}, metric_context[] = {2, 1}, context_profile[] = {1, 0},
+                          profile[] = {0};
     options.order = context_metric;
     options.order_count = 2;
     /* One profile, by context: from profile.db, whose order has the profile first. */
@@ -323,12 +324,16 @@ static void plans_seek_by_what_is_bound(void **state)
     assert_true(plan.filters_found == 1 && plan.cost < all / 10);
     /* Groups need not be sorted, only adjacent. */
     options.filter_count = 0;
-    options.order = metric_context;
+    options.order = context_profile;
     options.order_count = 2;
     assert_int_equal(lode_scan_plan_make(&plan, tables, value, &options, 0, NULL), LODE_OK);
     assert_false(plan.order_used);
     assert_int_equal(lode_scan_plan_make(&plan, tables, value, &options, 1, NULL), LODE_OK);
     assert_true(plan.order_used);
+    /* By metric: cct.db is read once for each. */
+    options.order = metric_context;
+    assert_int_equal(lode_scan_plan_make(&plan, tables, value, &options, 0, NULL), LODE_OK);
+    assert_true(plan.order_used && plan.cost >= all);
     options.order = profile;
     options.order_count = 1;
     assert_int_equal(lode_scan_plan_make(&plan, tables, value, &options, 0, NULL), LODE_OK);

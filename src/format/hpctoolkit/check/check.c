@@ -133,6 +133,10 @@ static lode_status index_metric_ids(struct hpct_check *check)
 
 /* ---- levels ---- */
 
+enum {
+    SMALL_BYTES = 256 << 10
+};
+
 static lode_status find_measured(struct hpct_check *check)
 {
     uint64_t count = check->db->profiles.count;
@@ -187,10 +191,21 @@ static lode_status check_meaning(struct hpct_check *check)
     return LODE_OK;
 }
 
+/* To start threads takes longer than to check little. */
+static void choose_threads(struct hpct_check *check)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < HPCT_FILES; i++)
+        bytes += check->db->files[i].source.bytes.size;
+    if (bytes < SMALL_BYTES)
+        check->threads = 1;
+}
+
 static lode_status run_levels(struct hpct_check *check, const struct lode_folder *folder)
 {
     lode_check_level level = check->options->level;
     LODE_TRY(lode_hpct_open_files(check->db, folder, &check->report));
+    choose_threads(check);
     uint64_t errors = check->report.result.errors;
     LODE_TRY(lode_hpct_find_meta_tables(check->db, &check->report));
     check->tables_sound = check->db->files[HPCT_META].sound && check->report.result.errors == errors;

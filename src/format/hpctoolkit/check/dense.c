@@ -345,9 +345,10 @@ static bool open_scratch(const struct hpct_check *check, struct scratch *scratch
 {
     const lode_database *db = &check->db->base;
     scratch->slots = calloc(UINT16_MAX + 1, sizeof *scratch->slots);
-    scratch->bits = calloc(SLOTS_MAX, 1);
-    scratch->types = calloc(SLOTS_MAX, 1);
-    scratch->factors = calloc(SLOTS_MAX, sizeof *scratch->factors);
+    size_t slots = check->value_ids < SLOTS_MAX ? check->value_ids + 1 : SLOTS_MAX;
+    scratch->bits = calloc(slots, 1);
+    scratch->types = calloc(slots, 1);
+    scratch->factors = calloc(slots, sizeof *scratch->factors);
     scratch->columns = calloc((size_t)db->metric_count + 1, sizeof *scratch->columns);
     scratch->row_of = calloc((size_t)db->tree.count + 1, sizeof *scratch->row_of);
     scratch->width = scratch->next = 1;
