@@ -3,7 +3,7 @@
 """
 Names that a store or another user has chosen: none can command a terminal, hide or reorder text, or run in a spreadsheet.
 
-hostile_stores makes a database, a recording and a trace store that have such names in every field. Every command is run
+hostile_stores makes a database, a recording, a trace store and spans that have such names in every field. Every command is run
 on them, in every format, and with arguments that are wrong.
 """
 
@@ -32,6 +32,8 @@ WORDS = {
     "recording": {"symbol", "variable", "plug", "processor", "host", "cmdline", "enumeration", "event", "message", "comm",
                   "argument"},
     "traces": {"class", "method", "type", "key", "value", "inline-key", "inline-value", "property"},
+    "spans": {"service", "other", "operation", "inner", "broken-name", "scope", "key", "value", "broken", "state", "status", "event", "detail",
+              "detail-value", "class", "message", "frame", "resource", "resource-value"},
 }
 MISTAKES = (["--metric", NASTY], ["--profiles", NASTY], ["--sort", NASTY], ["--limit", NASTY], ["--task", NASTY],
             ["--from", NASTY], ["--id", NASTY], [f"--{NASTY}"], ["-\x1b"], [NASTY, NASTY])
@@ -48,7 +50,7 @@ def unsafe(text, allowed="\n"):
 
 
 class Stores:
-    """The three stores, in a folder with a name of the same kind."""
+    """The stores, in a folder with a name of the same kind."""
 
     def __init__(self, program, folder):
         self.folder = Path(folder) / f"=folder{NASTY}".replace("/", "")
@@ -64,7 +66,9 @@ class Stores:
                + [["tree", "--lines"], ["context"], ["trace"]],
                "recording": [["replay"], ["replay", "--names", "raw"], ["search"], ["top", "--names", "full"],
                              ["top", "--callers", "main"], ["top", "--callees", "main"]],
-               "traces": [["replay"], ["search"], ["top", "--names", "full"]]}
+               "traces": [["replay"], ["search"], ["top", "--names", "full"]],
+               "spans": [["replay"], ["search"], ["top", "--names", "full"], ["search", "--map"], ["search", "--critical-path"],
+                         ["search", "--calls", "--by", "service,name"], ["search", "--where", "failed"], ["diagnose"]]}
         for call in shared + own[name]:
             yield call + [name, *(["1"] if call == ["context"] else [])]
 

@@ -77,7 +77,7 @@ await server.stop();
 
 const made = folder();
 const maker = process.argv[process.argv.indexOf('--maker') + 1];
-const stores = process.argv.includes('--maker') ? ['database', 'recording', 'traces'].map((name) => join(made, name)) : [];
+const stores = process.argv.includes('--maker') ? ['database', 'recording', 'traces', 'spans'].map((name) => join(made, name)) : [];
 if (stores.length > 0) execFileSync(maker, [made]);
 const all = await serve(...stores, file);
 
@@ -111,7 +111,7 @@ await test(`${stores.length} stores with markup in every field: every view shows
     await show(page, all, `?s=${number}&1`);
     const views = await page.$$eval('.tabs a', (links) => links.map((link) => new URL(link.href).searchParams.get('v') ?? 'overview'));
     assert.ok(views.length >= 6, views.join(' '));
-    for (const query of [...views.map((view) => `v=${view}`), 'v=compare&b=3', 'v=tree&g=compare&b=3', 'v=flame&g=compare&b=3', 'v=flame&w=up', 'v=tree&c=2', 'v=top&g=module', 'v=top&g=file']) {
+    for (const query of [...views.map((view) => `v=${view}`), `v=compare&b=${stores.length}`, `v=tree&g=compare&b=${stores.length}`, `v=flame&g=compare&b=${stores.length}`, 'v=flame&w=up', 'v=tree&c=2', 'v=top&g=module', 'v=top&g=file']) {
       await move(page, `?s=${number}&${query}&1`);
       assert.equal(await ran(), undefined, query);
       assert.equal(await page.$('main img, main script, aside img, aside script, header img, dialog img, main svg[onload], [onerror]'), null, query);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stores with deceptive names: hostile_stores FOLDER makes FOLDER/database, FOLDER/recording and
- * FOLDER/traces. Every string is a spreadsheet formula, begins with a word by which a test finds it
+ * Stores with deceptive names: hostile_stores FOLDER makes FOLDER/database, FOLDER/recording,
+ * FOLDER/traces and FOLDER/spans. Every string is a spreadsheet formula, begins with a word by which a test finds it
  * again, and goes on with terminal controls or with characters that hide or reorder text. Compiled
  * with MARKUP, it goes on with what a browser would run.
  */
@@ -281,6 +281,89 @@ static void make_traces(const char *folder)
     minizor_free(&store);
 }
 
+/* ---- spans ---- */
+
+/* A string of JSON. What is no UTF-8 stays as it is. */
+static void put_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        unsigned char byte = (unsigned char)*text;
+        if (byte < 0x20 || byte == '"' || byte == '\\')
+            fprintf(out, "\\u%04x", byte);
+        else
+            fputc(byte, out);
+    }
+    fputc('"', out);
+}
+
+static void put_pair(FILE *out, const char *key, const char *value)
+{
+    fputs("{\"key\":", out);
+    put_string(out, key);
+    fputs(",\"value\":{\"stringValue\":", out);
+    put_string(out, value);
+    fputs("}}", out);
+}
+
+static void put_span(FILE *out, unsigned number, const char *name)
+{
+    fprintf(out, "{\"traceId\":\"5eed0000000000000000000000000001\",\"spanId\":\"%016x\"", number);
+    if (number > 1)
+        fprintf(out, ",\"parentSpanId\":\"%016x\"", 1);
+    /* The last two run at the same time. */
+    fprintf(out, ",\"kind\":%u,\"startTimeUnixNano\":\"1700000000%03u000000\"", number == 1 ? 2 : 3,
+            number == 1 ? 0 : 9 + number);
+    fprintf(out, ",\"endTimeUnixNano\":\"1700000000%03u000000\",\"traceState\":", 100 - 10 * number);
+    put_string(out, NAMED("state"));
+    fputs(",\"name\":", out);
+    put_string(out, name);
+    fputs(",\"status\":{\"code\":2,\"message\":", out);
+    put_string(out, LINED("status"));
+    fputs("},\"attributes\":[", out);
+    put_pair(out, NAMED("key"), LINED("value"));
+    fputc(',', out);
+    put_pair(out, "broken", BROKEN("broken") LINES);
+    fprintf(out, "],\"events\":[{\"timeUnixNano\":\"1700000000%03u000000\",\"name\":", 90 - 10 * number);
+    put_string(out, NAMED("event"));
+    fputs(",\"attributes\":[", out);
+    put_pair(out, NAMED("detail"), LINED("detail-value"));
+    fprintf(out, "]},{\"timeUnixNano\":\"1700000000%03u000000\",\"name\":\"exception\",\"attributes\":[",
+            90 - 10 * number);
+    put_pair(out, "exception.type", NAMED("class"));
+    fputc(',', out);
+    put_pair(out, "exception.message", LINED("message"));
+    fputc(',', out);
+    put_pair(out, "exception.stacktrace", "Error: x\n    at " NAMED("frame") " (/srv/" SHORT ".js:1:2)\n");
+    fputs("]}]}", out);
+}
+
+static void make_spans(const char *folder)
+{
+    static const char *const names[] = {NAMED("operation"), NAMED("inner"), BROKEN("broken-name")};
+    char *directory = join(folder, "spans"), *path;
+    need(mkdir(directory, 0777) == 0, directory);
+    path = join(directory, "traces.json");
+    FILE *out = fopen(path, "w");
+    need(out != NULL, path);
+    fputs("{\"resourceSpans\":[", out);
+    for (unsigned i = 0; i < 3; i++) {
+        fputs(i > 0 ? ",{\"resource\":{\"attributes\":[" : "{\"resource\":{\"attributes\":[", out);
+        put_pair(out, "service.name", i == 0 ? NAMED("service") : NAMED("other"));
+        fputc(',', out);
+        put_pair(out, NAMED("resource"), LINED("resource-value"));
+        fputs("]},\"scopeSpans\":[{\"scope\":{\"name\":", out);
+        put_string(out, NAMED("scope"));
+        fputs("},\"spans\":[", out);
+        put_span(out, i + 1, names[i]);
+        fputs("]}]}", out);
+    }
+    fputs("]}\n", out);
+    need(fclose(out) == 0, path);
+    free(path);
+    free(directory);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -290,5 +373,6 @@ int main(int argc, char **argv)
     make_database(argv[1]);
     make_recording(argv[1]);
     make_traces(argv[1]);
+    make_spans(argv[1]);
     return 0;
 }

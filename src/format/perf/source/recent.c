@@ -8,7 +8,7 @@
 enum {
     SLOTS_LEAST = 1 << 8,
     SLOTS_MOST = 1 << 15,
-    WAYS = 4, /* slots for each hash */
+    WAYS = 4,                  /* slots for each hash */
     POOL_WORDS_MOST = 1 << 20, /* of all chains: 8 MiB */
     CHAIN_WORDS = 256          /* of one: the kernel permits 127 frames unless told otherwise */
 };
