@@ -19,7 +19,7 @@
 enum {
     RECORD = 16,
     RECORDS = 60,
-    SEEDS = 300,
+    SEEDS = 120,
     CUTS = 24 /* sizes of pieces of a recording of the corpus */
 };
 
