@@ -41,7 +41,7 @@ static void set_colors(void)
 {
     static const short few[TUI_SERIES_COUNT] = {COLOR_CYAN,    COLOR_RED,   COLOR_YELLOW,
                                                 COLOR_MAGENTA, COLOR_GREEN, COLOR_BLUE};
-    static const short many[TUI_SERIES_COUNT] = {74, 166, 221, 175, 36, 25};
+    static const short many[TUI_SERIES_COUNT] = {45, 166, 221, 140, 36, 25};
     if (!has_colors() || start_color() != OK || use_default_colors() != OK)
         return;
     for (int i = 0; i < TUI_SERIES_COUNT; i++)

@@ -172,6 +172,21 @@ await test('functions are walked by keyboard alone', async () => {
   await page.waitForSelector('[role=grid]');
 });
 
+await test('the first Tab is a link past the header: tables are reached in two keys', async () => {
+  for (const [query, wanted] of [['?v=top&1', '[role=grid]'], ['?v=tree&1', '[role=treegrid]'], ['?v=profiles&1', '[role=grid]'], ['?s=2&v=requests&1', '[role=grid]'], ['?v=overview&1', 'main']]) {
+    await show(page, server, query);
+    await page.evaluate(() => document.activeElement.blur());
+    const address = page.url();
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the view');
+    const box = await page.locator('.skip').boundingBox();
+    assert.ok(box !== null && box.y >= 0, 'it is seen');
+    await page.keyboard.press('Enter');
+    assert.ok(await page.evaluate((selector) => document.activeElement?.matches(selector), wanted), query);
+    assert.equal(page.url(), address, 'the address stays');
+  }
+});
+
 /** From the top of the page to an element, by Tab alone. */
 async function tabTo(selector) {
   await page.evaluate(() => document.activeElement.blur());

@@ -190,6 +190,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
   const hasSide = state.value.context !== '' || state.value.name !== '';
   return (
     <>
+      <Skip />
       <header>
         <div class="bar1">
           <strong class="logo">lode</strong>
@@ -223,6 +224,17 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
       {dialog === 'palette' ? <Palette views={views} store={store} info={info} commands={keys} onClose={() => closed('palette')} /> : null}
     </>
   );
+}
+
+/** The first thing that Tab reaches: past the header, to the table of the view if it has one. */
+function Skip(): JSX.Element {
+  const skip = (event: MouseEvent): void => {
+    event.preventDefault();
+    const target = document.querySelector<HTMLElement>('main#view [role=grid], main#view [role=treegrid]') ?? document.querySelector<HTMLElement>('main#view');
+    if (target?.id === 'view') target.tabIndex = -1;
+    target?.focus();
+  };
+  return <a class="skip" href="#view" onClick={skip}>Skip to the view</a>;
 }
 
 /** A store that cannot be shown does not hide the others. */
@@ -275,6 +287,7 @@ function Catalogue({ all }: { all: Session }): JSX.Element {
   }, [all.catalogue]);
   return (
     <>
+      <Skip />
       <header>
         <div class="bar1">
           <strong class="logo">lode</strong>

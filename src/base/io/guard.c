@@ -88,6 +88,17 @@ const char *lode_guard_unread(const struct lode_watch *watch)
     return name;
 }
 
+void lode_guard_release(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct lode_guarded *guarded = atomic_load(&all); guarded; guarded = atomic_load(&guarded->next)) {
+        uintptr_t begin = atomic_load(&guarded->begin), end = atomic_load(&guarded->end);
+        if (begin < end)
+            (void)madvise((void *)begin, end - begin, MADV_DONTNEED); // NOLINT(performance-no-int-to-ptr)
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 /* ---- the signal ---- */
 
 /* Async-signal-safe: only atomic loads and stores, and mmap, which is one system call. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define LOOK_MS 5 /* at the connection, at most this often */
 
@@ -26,6 +27,19 @@ static long long now_ms(void)
     return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* Pages of mapped files that were read are given back before they fill the memory. */
+static void bound_memory(const view_server *server)
+{
+    unsigned long long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (!file)
+        return;
+    int is_read = fscanf(file, "%llu %llu", &size, &resident) == 2;
+    (void)fclose(file);
+    if (is_read && server->memory && resident > server->memory / (size_t)sysconf(_SC_PAGESIZE))
+        lode_guard_release();
+}
+
 static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)
 {
     view_call *call = user;
@@ -40,6 +54,7 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
     if (call->is_cancelled || now - call->last_look < LOOK_MS)
         return call->is_cancelled;
     call->last_look = now;
+    bound_memory(call->server);
     const view_request *request = call->request;
     int is_gone = request && request->is_gone && request->is_gone(request->connection);
     call->is_cancelled = is_gone || atomic_load(&call->server->is_stopping) || interrupt_is_due();

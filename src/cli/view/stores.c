@@ -18,7 +18,7 @@
 int view_create(view_server *server, size_t memory)
 {
     unsigned char secret[(VIEW_TOKEN_SIZE - 1) / 2];
-    *server = (view_server){.stop_event = -1};
+    *server = (view_server){.stop_event = -1, .memory = memory};
     pthread_mutex_init(&server->lock, NULL);
     pthread_mutex_init(&server->catalogue_lock, NULL);
     size_t answers = memory / 4 < VIEW_ANSWERS_MOST ? memory / 4 : VIEW_ANSWERS_MOST;

@@ -42,6 +42,7 @@ typedef struct view_server {
     atomic_size_t store_count; /* stores of runs are added while the server runs */
     pthread_mutex_t lock;
     pthread_t opener;
+    size_t memory; /* of the process, as far as it can give pages of files back */
     cache *results, *answers;
     const lode_kind_rules *kinds; /* for all answers; NULL: none */
     const char *kinds_path;       /* of their file; NULL: none */
@@ -89,7 +90,7 @@ typedef struct view_call {
     view_buffer output;
     char message[VIEW_MESSAGE_SIZE];
     int is_cancelled;
-    long long last_look;    /* at the connection, in milliseconds */
+    long long last_look;    /* at the connection and the memory, in milliseconds */
     uint64_t done, total;   /* progress, for those who have the lock; total 0: not known */
     struct view_call *next; /* that is under way too */
 } view_call;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""palette.py STYLE.css PICTURE.ts: colours of the page and of the timeline stay apart for every kind of colour vision, and text on them is legible.
+"""palette.py STYLE.css PICTURE.ts SCREEN.c: colours of the page, of the timeline and of terminals stay apart for every kind of colour vision, and text on them is legible.
 
 Simulation: the matrices of Machado, Oliveira and Fernandes (2009) at full severity, in linear RGB. Distance: Euclidean in
 OKLab, times 100; below about 7 two areas side by side are hard to tell apart. Contrast: WCAG 2."""
@@ -91,6 +91,14 @@ def main():
         check('%s: text on bars' % name, min(contrast(colours['bar'], colours[text]) for text in ('text', 'quiet', 'hot')) >= 4.5)
         least = min(distance(colours['more'], colours['less'], vision) for vision in MACHADO)
         check('%s: more and less are apart for everybody (%.1f)' % (name, least), least >= LEAST_DISTANCE)
+    # `lode tui` on terminals of 256 colours: the cube of xterm.
+    with open(sys.argv[3], encoding='utf-8') as file:
+        codes = [int(code) for code in re.search(r'many\[[^\]]*\] = \{([^}]*)\}', file.read()).group(1).split(',')]
+    steps = (0, 95, 135, 175, 215, 255)
+    series = ['#%02x%02x%02x' % tuple(steps[(code - 16) // place % 6] for place in (36, 6, 1)) for code in codes]
+    for vision in MACHADO:
+        least = min(distance(a, b, vision) for a, b in itertools.combinations(series, 2))
+        check('colours of terminals are apart with %s vision (%.1f)' % (vision, least), len(series) == 6 and least >= LEAST_DISTANCE)
     print('1..%d' % number)
     return 1 if failed else 0
 
