@@ -191,13 +191,13 @@ static lode_status check_meaning(struct hpct_check *check)
     return LODE_OK;
 }
 
-/* To start threads takes longer than to check little. */
+/* To start threads takes longer than to check little: none, unless they are asked for. */
 static void choose_threads(struct hpct_check *check)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < HPCT_FILES; i++)
         bytes += check->db->files[i].source.bytes.size;
-    if (bytes < SMALL_BYTES)
+    if (bytes < SMALL_BYTES && check->options->threads == 0)
         check->threads = 1;
 }
 
