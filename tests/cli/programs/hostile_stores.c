@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Stores with deceptive names: hostile_stores FOLDER makes FOLDER/database, FOLDER/recording,
- * FOLDER/traces and FOLDER/spans. Every string is a spreadsheet formula, begins with a word by which a test finds it
- * again, and goes on with terminal controls or with characters that hide or reorder text. Compiled
- * with MARKUP, it goes on with what a browser would run.
+ * FOLDER/traces and FOLDER/spans. Every string is a spreadsheet formula, begins with a word by
+ * which a test finds it again, and goes on with terminal controls or with characters that hide or
+ * reorder text. Compiled with MARKUP, it goes on with what a browser would run.
  */
 #include "minirec.h"
 #include "minizor.h"
