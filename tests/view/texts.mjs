@@ -79,7 +79,8 @@ for (const store of [demo.solver, demo.thumbs, demo.shop, ...own]) {
     await checkTree(page, store, isRecording);
     if (tabs.includes('Profiles')) {
       await show(page, server, '?v=profiles&1');
-      same(await shown(page, ['value']), printed('#', 'profiles', store, '--sort', 'name', '--limit', '100').map((cells) => [cells[1]]), 'Profiles');
+      const wanted = isRecording ? printed('Total', 'profiles', store, '--sort', 'index', '--limit', '400').map((cells) => [cells[0]]) : printed('#', 'profiles', store, '--sort', 'name', '--limit', '100').map((cells) => [cells[1]]);
+      same(await shown(page, ['value']), wanted, 'Profiles');
     }
     if (tabs.includes('Requests')) {
       await show(page, server, '?v=requests&1');

@@ -7,6 +7,7 @@ import { answerOf, copied, CORPUS, examples, finish, open, serve, settle, show, 
 import { checkTime, HUES, identity, muted, pixels, rowsOf, running, wholeOf } from './checks.mjs';
 
 const demo = examples();
+const spans = join(process.env.LODE_DATA ?? '', 'otlp/small');
 const real = join(CORPUS, 'hpctoolkit/final/viewer-issue-233');
 const stores = [demo.solver, demo.thumbs, ...(CORPUS !== '' && existsSync(real) ? [real] : [])];
 if (stores.length < 3) skipped('a real database', 'there is no corpus');
@@ -320,6 +321,20 @@ await test('requests have a timeline: rows, calls and call paths are those of lo
   await page.locator('.stack h2 .link').click();
   await settle(page);
   assert.equal(new URL(page.url()).searchParams.get('i'), '38');
+});
+
+await test('lanes of a request are lines of their own', async () => {
+  const own = await serve(spans);
+  const other = await open(own, {}, browser);
+  await show(other.page, own, '?v=time&y=1,2&x=1@15000000ns&1');
+  assert.deepEqual(await other.page.$$eval('.trackname .what', (all) => all.map((one) => one.textContent)), ['request 1', 'request 1 \u2225 1']);
+  const { rows } = await answerOf(`lode trace '${spans}' --boxes --id 1 --rows 0 --columns 1000 --depth 32`);
+  const wanted = [0, 1].map((line) => String(rows.filter((row) => row.line_index === line).length));
+  assert.deepEqual(await other.page.$$eval('.track canvas', (all) => all.map((canvas) => /: (\d+) boxes/.exec(canvas.getAttribute('aria-label'))[1])), wanted);
+  const at = await answerOf(`lode trace '${spans}' --at 15000000ns --id 1 --rows 0`);
+  assert.deepEqual(await other.page.$$eval('.stack li', (items) => items.map((item) => item.textContent)), at.rows.filter((row) => row.line_index === 1).map((row) => row.name));
+  await other.context.close();
+  await own.stop();
 });
 
 await test('the page says what a search hides: others are pale', async () => {

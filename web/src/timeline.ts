@@ -18,6 +18,8 @@ export interface Line {
   readonly profile?: number;
   readonly track?: number;
   readonly tid?: number;
+  /** Of requests: lanes of one have the same. */
+  readonly id?: string | null;
   readonly name: string;
   readonly merged_lines: number;
   readonly keys: string;

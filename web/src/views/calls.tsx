@@ -15,6 +15,8 @@ import { partOf, type Window } from '../window';
 import { partUnder } from './gestures';
 
 const COLUMNS = 1000;
+/** Of a request, at most. */
+const LANES = '200';
 const DEPTH = 32;
 export const ROW = 16;
 const TALLEST = { database: 8, recording: 14 };
@@ -24,6 +26,7 @@ const CHARACTER = 6.65;
 const PALE = 0.2;
 
 interface Box {
+  readonly line_index: number;
   readonly line: string;
   readonly depth: number;
   readonly begin_ns: string;
@@ -53,7 +56,7 @@ function query(state: State, info: Info, entry: string): Query {
   const window: Option[] = [];
   if (state.from !== '') window.push(['from', state.from]);
   if (state.to !== '') window.push(['to', state.to]);
-  return { command: 'trace', store: state.store, options: [['boxes', ''], lineOption(info, entry), ['rows', '1'], ['columns', String(COLUMNS)], ['depth', String(DEPTH)], ...window] };
+  return { command: 'trace', store: state.store, options: [['boxes', ''], lineOption(info, entry), ['rows', info.hasRequests ? LANES : '1'], ['columns', String(COLUMNS)], ['depth', String(DEPTH)], ...window] };
 }
 
 interface Place {
@@ -118,7 +121,10 @@ export interface Common {
 
 export function useBoxes(state: State, info: Info, entry: string): { asked: Query; answer: Answer<Boxes>; deepest: number } {
   const asked = query(state, info, entry);
-  const answer = useAnswer<Boxes>(asked);
+  const whole = useAnswer<Boxes>(asked);
+  // All lanes of a request are in the answer; each is a line of its own.
+  const data = useMemo(() => (whole.data && info.hasRequests ? { ...whole.data, rows: whole.data.rows.filter((box) => box.line_index === Number(entry) - 1) } : whole.data), [whole.data, entry]);
+  const answer = { ...whole, data };
   return { asked, answer, deepest: answer.data?.rows.reduce((most, box) => Math.max(most, box.depth), 0) ?? 0 };
 }
 

@@ -63,7 +63,11 @@ function callsQuery(state: State, info: Info): Query | null {
   return { command: 'top', store: state.store, options: [...sharedOptions(state, info, { search: false }), ['limit', '200']] };
 }
 
+/** Of a request, at most. */
+const LANES = '200';
+
 interface Frame {
+  readonly line_index: number;
   readonly name: string;
   readonly context: number | null;
   readonly begin_ns: string;
@@ -75,9 +79,10 @@ function Stack({ state, info, picture }: { state: State; info: Info; picture: Pi
   const cross = crossOf(state, picture);
   const line = cross ? picture.timeline[cross.row] : undefined;
   const number = line === undefined ? '' : entryOf(info, line);
-  const ask: Query | null = cross && line ? { command: 'trace', store: state.store, options: [['at', `${String(cross.time)}ns`], lineOption(info, number), ['rows', '1']] } : null;
+  const ask: Query | null = cross && line ? { command: 'trace', store: state.store, options: [['at', `${String(cross.time)}ns`], lineOption(info, number), ['rows', info.hasRequests ? LANES : '1']] } : null;
   const answer = useAnswer<{ rows: readonly Frame[] }>(ask);
-  const frames = answer.data?.rows ?? [];
+  // All lanes of the request are in the answer.
+  const frames = (answer.data?.rows ?? []).filter((frame) => !info.hasRequests || frame.line_index === line?.track);
   useEffect(() => {
     const last = frames[frames.length - 1];
     if (!last || !line) return;
@@ -208,7 +213,7 @@ function Time({ state, info }: ViewProps): JSX.Element {
         <label><input type="checkbox" checked={state.colours === 'idle-last'} onChange={(event) => go({ colours: event.currentTarget.checked ? 'idle-last' : '' })} /> show idle time only where nothing runs</label>
         {found ? <Hidden found={found} picture={picture} /> : null}
         <span class="space" />
-        <span class="quiet">{picture.is_exact ? 'exact' : 'estimate'}{answer.isLoading && answer.done !== undefined ? `, exact ${String(Math.floor(answer.done))}%` : ''} · {count(picture.samples)} samples · {count(picture.line_count)} {info.hasRequests ? 'requests' : 'lines'}</span>
+        <span class="quiet">{picture.is_exact ? 'exact' : 'estimate'}{answer.isLoading && answer.done !== undefined ? `, exact ${String(Math.floor(answer.done))}%` : ''} · {count(picture.samples)} samples · {count(picture.line_count)} {picture.line_count === 1 ? 'line' : 'lines'}</span>
       </div>
       <div class="time">
         <Plot state={state} info={info} picture={picture} whole={whole.data} hues={hues} ground={ground} only={only} dimmed={dimmed} isStale={answer.isLoading && !isQuick} />

@@ -111,11 +111,18 @@ export function Axis({ window }: { window: Window }): JSX.Element {
   );
 }
 
-/** What a row of the picture is called: requests of a row by their numbers, others by the name of the first line. */
-export function rowName(line: Line, info: Info): string {
+/** What a row of the picture is called: requests and their lanes by number, others by the name of the first line. */
+export function rowName(line: Line, info: Info, picture: Picture): string {
   if (!info.hasRequests) return line.name;
   const first = (line.track ?? 0) + 1;
-  return line.merged_lines > 1 ? `requests ${String(first)}\u2013${String(first + line.merged_lines - 1)}` : `request ${String(first)}`;
+  return line.merged_lines > 1 ? `lines ${String(first)}\u2013${String(first + line.merged_lines - 1)}` : rowTitle(line, info, picture);
+}
+
+/** Of a row of several requests, the calls are those of the first line. */
+export function rowTitle(line: Line, info: Info, picture: Picture): string {
+  if (!info.hasRequests) return line.name;
+  const main = picture.timeline.find((other) => other.id !== undefined && other.id === line.id) ?? line;
+  return `request ${String((main.track ?? 0) + 1)}${main === line ? '' : ` \u2225 ${String((line.track ?? 0) - (main.track ?? 0))}`}`;
 }
 
 /** Names of lines beside the picture, as many as there is room for; with `onPin`, a click pins the calls of a line to the top. */
@@ -125,7 +132,7 @@ export function Names({ picture, info, height, pinned, onPin }: { picture: Pictu
   return (
     <div class="names" role="group" aria-label="Lines" style={{ height: `${String(height)}px` }}>
       {shown.map(({ line, row }) => {
-        const name = clean(rowName(line, info));
+        const name = clean(rowName(line, info, picture));
         const top = `${String(((row + 0.5) / picture.timeline.length) * 100)}%`;
         if (!onPin) return <span key={row} style={{ top }} title={name}>{name}</span>;
         const isPinned = pinned?.some((other) => other.entry === entryOf(info, line)) === true;
@@ -194,9 +201,6 @@ function Marks({ area, cross, window }: { area: Window | null; cross: number | n
   );
 }
 
-/** Of a row of several requests, the calls are those of the first. */
-const rowTitle = (line: Line, info: Info): string => (info.hasRequests ? `request ${String((line.track ?? 0) + 1)}` : line.name);
-
 /** What is at a time of a row, in words. */
 function describe(picture: Picture, info: Info, cells: Cells, row: number, time: number): string {
   const part = partOf(windowOf(picture), time);
@@ -205,7 +209,7 @@ function describe(picture: Picture, info: Info, cells: Cells, row: number, time:
   const line = picture.timeline[row];
   const name = key === null ? '…' : key === NOTHING ? 'nothing' : key === IDLE ? '(not running)' : key === 255 ? 'another function' : clean(running(picture)[key - FIRST]?.name);
   const more = line && line.merged_lines > 1 && !info.hasRequests ? ` and ${count(line.merged_lines - 1)} more lines` : '';
-  return `${clean(line && info.hasRequests ? rowName(line, info) : line?.name)}${more}, ${amount(time, 'nanoseconds')}: ${name}${key === null || key === NOTHING ? '' : `, ${percent(((cells.fills[at] ?? 0) / 255) * 100)}% of the cell`}`;
+  return `${clean(line && info.hasRequests ? rowName(line, info, picture) : line?.name)}${more}, ${amount(time, 'nanoseconds')}: ${name}${key === null || key === NOTHING ? '' : `, ${percent(((cells.fills[at] ?? 0) / 255) * 100)}% of the cell`}`;
 }
 
 export function Plot({ state, info, picture, whole, hues, ground, only, dimmed, isStale }: PlotProps): JSX.Element {
@@ -222,7 +226,7 @@ export function Plot({ state, info, picture, whole, hues, ground, only, dimmed, 
   const pinned = pinnedOf(state);
   const height = heightOf(cells.rows, useRoom());
   const largest = running(picture)[0];
-  const label = `${count(picture.line_count)} ${info.hasRequests ? 'requests' : 'lines'}, ${amount(window.from, 'nanoseconds')} to ${amount(window.to, 'nanoseconds')}${largest ? `; mostly ${clean(largest.name)}, ${percent(largest.percent)}%` : ''}`;
+  const label = `${count(picture.line_count)} ${picture.line_count === 1 ? 'line' : 'lines'}, ${amount(window.from, 'nanoseconds')} to ${amount(window.to, 'nanoseconds')}${largest ? `; mostly ${clean(largest.name)}, ${percent(largest.percent)}%` : ''}`;
   const isInside = cross !== null && cross.time >= window.from && cross.time < window.to;
   const area = gestures.area ?? areaOf(state);
   useTimeKeys(state, shown, all, areaOf(state), (now) => timeAt(now, gestures.pointer.current ?? (cross && cross.time >= now.from && cross.time < now.to ? partOf(now, cross.time) : 0.5)));
@@ -241,6 +245,10 @@ export function Plot({ state, info, picture, whole, hues, ground, only, dimmed, 
     setCross(picture, row, time, 'replace');
     setHover(describe(picture, info, cells, row, time));
   };
+  const titleOf = (one: Pinned): string | undefined => {
+    const its = picture.timeline.find((other) => entryOf(info, other) === one.entry);
+    return its && rowTitle(its, info, picture);
+  };
   const marks = { area, cross: isInside ? cross.time : null, window };
   const common = { state, info, hues: named, dimmed, ground, start: BigInt(picture.start_ns), shown: window };
   return (
@@ -248,7 +256,7 @@ export function Plot({ state, info, picture, whole, hues, ground, only, dimmed, 
       <MiniMap whole={far} all={all} shown={shown} ground={ground} />
       {pinned.length > 0 ? (
         <div class="tracks" role="group" aria-label="Pinned lines">
-          {pinned.map((one) => <Track key={one.entry} {...common} pinned={one} line={picture.timeline.find((other) => entryOf(info, other) === one.entry)} gestures={gestures} marks={<Marks {...marks} />} />)}
+          {pinned.map((one) => <Track key={one.entry} {...common} pinned={one} title={titleOf(one)} gestures={gestures} marks={<Marks {...marks} />} />)}
         </div>
       ) : null}
       <Names picture={picture} info={info} height={height} pinned={pinned} {...(isReport ? {} : { onPin: (other: Line) => togglePin(state, info, other) })} />
@@ -270,7 +278,7 @@ export function Plot({ state, info, picture, whole, hues, ground, only, dimmed, 
       <Axis window={window} />
       {line && !pinned.some((one) => one.entry === entryOf(info, line)) ? (
         <Calls
-          {...common} line={line} title={rowTitle(line, info)} cross={isInside ? partOf(window, cross.time) : null}
+          {...common} line={line} title={rowTitle(line, info, picture)} cross={isInside ? partOf(window, cross.time) : null}
           onPick={(part) => setCross(picture, picture.timeline.indexOf(line), timeAt(window, part), 'push')} {...(isReport ? {} : { onPin: () => togglePin(state, info, line) })}
         />
       ) : null}

@@ -46,11 +46,11 @@ function change(state: State, entry: string, isFlat: boolean | null): void {
 }
 
 /** The calls of a pinned line, with the gestures of the timeline. */
-export function Track({ pinned, line, gestures, marks, ...common }: Common & { pinned: Pinned; line: Line | undefined; gestures: { on: (click: () => void) => Gestures }; marks: ComponentChildren }): JSX.Element {
+export function Track({ pinned, title, gestures, marks, ...common }: Common & { pinned: Pinned; title: string | undefined; gestures: { on: (click: () => void) => Gestures }; marks: ComponentChildren }): JSX.Element {
   const { state, info } = common;
   const { asked, answer, deepest } = useBoxes(state, info, pinned.entry);
   const [tip, setTip] = useState('');
-  const name = info.hasRequests ? `request ${pinned.entry}` : (line?.name ?? answer.data?.rows[0]?.line ?? pinned.entry);
+  const name = title ?? (info.hasRequests ? `request ${pinned.entry}` : (answer.data?.rows[0]?.line ?? pinned.entry));
   const levels = pinned.isFlat ? Math.min(1, deepest) : deepest;
   return (
     <section class={`track ${answer.isLoading ? 'stale' : ''}`} aria-label={`Calls of ${clean(name)}`} aria-busy={answer.isLoading} title={tip}>
