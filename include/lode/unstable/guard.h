@@ -29,7 +29,7 @@ LODE_API LODE_CHECKED lode_status lode_guard_install(lode_error *error);
  * Gives the pages of all files that are mapped under the guard back to the system, for a process
  * that has a memory budget. They are read again when they are needed. MT: any thread.
  */
-LODE_API void lode_guard_release(void);
+LODE_API void lode_guard_drop_pages(void);
 
 /*
  * LODE_ERR_IO, with the name of the file, if a file of the store has become shorter since it was

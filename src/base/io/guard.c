@@ -88,7 +88,7 @@ const char *lode_guard_unread(const struct lode_watch *watch)
     return name;
 }
 
-void lode_guard_release(void)
+void lode_guard_drop_pages(void)
 {
     pthread_mutex_lock(&lock);
     for (struct lode_guarded *guarded = atomic_load(&all); guarded; guarded = atomic_load(&guarded->next)) {

@@ -28,11 +28,10 @@ char *rec_key(const rec_session *s, const char *word)
     const shared_options *shared = s->shared;
     /* Without off-CPU time, it makes no difference whether it is a call. */
     int no_sched = s->slice.no_sched && lode_recording_has_sched(s->recording);
-    if (!s->is_borrowed ||
-        asprintf(&key, "%s %p %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %d %d\n%s\n%s", word,
-                 (const void *)s->recording, s->slice.from, s->slice.to, (unsigned)s->slice.depth,
-                 s->slice.min_time, no_sched, s->is_running, shared->tasks ? shared->tasks : "",
-                 shared->ids ? shared->ids : "") < 0)
+    if (!s->is_borrowed || asprintf(&key, "%s %p %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %d %d\n%s\n%s", word,
+                                    (const void *)s->recording, s->slice.from, s->slice.to,
+                                    (unsigned)s->slice.depth, s->slice.min_time, no_sched, s->is_running,
+                                    shared->tasks ? shared->tasks : "", shared->ids ? shared->ids : "") < 0)
         return NULL;
     return key;
 }

@@ -37,7 +37,7 @@ static void bound_memory(const view_server *server)
     int is_read = fscanf(file, "%llu %llu", &size, &resident) == 2;
     (void)fclose(file);
     if (is_read && server->memory && resident > server->memory / (size_t)sysconf(_SC_PAGESIZE))
-        lode_guard_release();
+        lode_guard_drop_pages();
 }
 
 static int on_progress(void *user, const char *phase, uint64_t done, uint64_t total)

@@ -105,7 +105,7 @@ static void add_text(char **list, size_t *count, size_t most, const char *first,
         list[(*count)++] = text;
 }
 
-/* Without the sandbox if the browser cannot have one: of root, or where users have no namespaces. */
+/* Without the sandbox if the browser cannot have one: of root, or without namespaces. */
 static void set_arguments(printing *p, int has_sandbox)
 {
     char path[PATH_ROOM + 32];
