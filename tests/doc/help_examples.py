@@ -62,8 +62,8 @@ def make_stores(folder, env):
 
 
 def outputs_of(command):
-    """What -o, --svg and > name."""
-    return [name for name in re.findall(r"(?:-o|--svg|>) (\S+)", command) if name != "-"]
+    """What -o, --svg, --pdf and > name."""
+    return [name for name in re.findall(r"(?:-o|--svg|--pdf|>) (\S+)", command) if name != "-"]
 
 
 def try_example(report, name, command, stores, env):
@@ -78,6 +78,8 @@ def try_example(report, name, command, stores, env):
         reason = "serves until it is stopped"
     elif command.startswith("lode record"):
         reason = "records a program of the reader (doc/recording.md)"
+    elif "--pdf" in command and not shutil.which("chromium"):
+        reason = "needs a browser"
     elif command.startswith("lode structure"):
         reason = "analyses a program of the reader (tests/symbols)"
     if reason:

@@ -3,7 +3,7 @@
 #ifndef LODE_ANALYSIS_CALLS_H
 #define LODE_ANALYSIS_CALLS_H
 
-#include "analysis/calls/sketch.h"
+#include "analysis/statistics/sketch.h"
 #include "model/recording/recording.h"
 #include <lode/calls.h>
 

@@ -29,7 +29,7 @@ struct worker {
 
 struct run {
     struct lode_pass *pass;
-    /* First rows of what a worker reads and, after the number of rows, pieces: the largest first. */
+    /* First rows of what a worker reads and, after the number of rows, pieces. */
     uint32_t *order;
     uint32_t count; /* of them */
     struct lode_pieces pieces;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cost/sampling.h"
 
-#include "analysis/calls/sketch.h"
 #include "analysis/cost/cost.h"
+#include "analysis/statistics/sketch.h"
 #include "base/error.h"
 #include "model/database/block.h"
 #include "model/database/database.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sketches of durations, and the percentiles that come out of them. */
-#include "analysis/calls/sketch.h"
+#include "analysis/statistics/sketch.h"
 #include "made_recording.h"
 #include "unit.h"
 #include <lode/calls.h>

@@ -3,9 +3,9 @@
 #ifndef LODE_ANALYSIS_DIAGNOSE_CALLS_FACTS_H
 #define LODE_ANALYSIS_DIAGNOSE_CALLS_FACTS_H
 
-#include "analysis/calls/sketch.h"
 #include "analysis/diagnose/report.h"
 #include "analysis/kinds/activity.h"
+#include "analysis/statistics/sketch.h"
 
 /* A set of activities. */
 #define CALL_SET(activity) (1u << (LODE_ACTIVITY_##activity))

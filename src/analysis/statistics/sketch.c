@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/calls/sketch.h"
+#include "analysis/statistics/sketch.h"
 
 #include "base/checked.h"
 #include <float.h>
