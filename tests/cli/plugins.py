@@ -100,6 +100,18 @@ def libraries_have_their_versions(program):
         program.check(f"{name} {version}" in " ".join(shown.split()), f"lode version shows {name}", [shown])
 
 
+def a_missing_demangler_is_said(program):
+    shown = program.run("version", cwd="/").out
+    program.check("C++ names" not in shown, "with the C++ runtime, nothing is said of it", [shown])
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("libstdc++.so.6", "libc++abi.so.1"):
+            Path(folder, name).write_text("this is not a library\n")
+        path = ":".join(filter(None, (folder, os.environ.get("LD_LIBRARY_PATH"))))
+        shown = program.run("version", cwd="/", env={"LD_LIBRARY_PATH": path})
+        program.equal((shown.status, shown.err), (0, ""), "without, the program starts")
+        program.check("libstdc++.so.6 is not installed" in shown.out, "and lode version says that C++ names stay as they are", [shown.out])
+
+
 def a_tree_can_be_moved(program):
     with tree(program) as t:
         program.equal((t.found()["state"], t.found()["path"]), ("found", str(t.plugin)), "beside the program")
@@ -172,5 +184,5 @@ def the_named_directory_is_the_only_one(program):
 
 
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, a_build_finds_its_plugins, libraries_have_their_versions, a_tree_can_be_moved, plugins_that_others_can_change_are_refused,
+    sys.exit(cli.main(__doc__, a_build_finds_its_plugins, libraries_have_their_versions, a_missing_demangler_is_said, a_tree_can_be_moved, plugins_that_others_can_change_are_refused,
                       plugins_of_other_users_are_refused, the_named_directory_is_the_only_one))

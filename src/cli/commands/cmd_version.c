@@ -7,8 +7,10 @@
 #include "plugin.h"
 #include "runs/catalogue.h"
 
+#include <lode/name.h>
 #include <lode/private/libraries.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct version_options {
     shared_options shared;
@@ -40,6 +42,15 @@ static void say_libraries(out *o)
         out_entry(o, "Catalogue", "none: this program was built without SQLite");
 }
 
+/* The demangler is loaded when a name needs it (src/model/names/demangler.c). */
+static void say_demangler(out *o)
+{
+    char name[VERSION_SIZE];
+    lode_simple_name("_ZN1a1bEv", name, sizeof name);
+    if (strcmp(name, "a::b") != 0)
+        out_entry(o, "C++ names", "as in the files: libstdc++.so.6 is not installed");
+}
+
 static void say_plugins(out *o)
 {
     static plugin found;
@@ -64,6 +75,7 @@ static void say_version(out *o)
     if (plugin_program(path))
         out_entry(o, "Program", "%s", path);
     say_libraries(o);
+    say_demangler(o);
     say_plugins(o);
     for (size_t i = 0; plugin_directory(i, path); i++)
         out_entry(o, i == 0 ? "Plug-ins from" : "", "%s", path);
