@@ -16,7 +16,8 @@
 #include <lode/status.h>
 #include <stdbool.h>
 
-#define HPCT_PRIME (UINT64_MAX - 58)
+#define HPCT_PRIME  (UINT64_MAX - 58)
+#define HPCT_SQUARE (UINT64_C(59) * 59) /* 2^128, modulo the prime */
 
 /* Factors of what has numbers below a limit; of others, lode_hpct_factor computes them. */
 struct hpct_factors {
@@ -75,7 +76,7 @@ static inline void hpct_part_add(struct hpct_part *part, uint64_t factor, uint64
 
 static inline uint64_t hpct_part_total(const struct hpct_part *part)
 {
-    return hpct_fold((lode_hash_wide)hpct_fold(part->low) + (lode_hash_wide)part->high * (59 * 59));
+    return hpct_fold((lode_hash_wide)hpct_fold(part->low) + (lode_hash_wide)part->high * HPCT_SQUARE);
 }
 
 /* Parts of a block, each times the factor of its group; they are folded once, at the end. */
@@ -119,7 +120,7 @@ static inline void hpct_sum_add_parts(struct hpct_sum *sum, const struct hpct_pa
              high = hpct_part_total(&parts->high);
     hpct_sum_add(sum, hpct_times(low, factor), parts->count);
     hpct_sum_add(sum, hpct_times(hpct_times(middle, 59), factor), 0);
-    hpct_sum_add(sum, hpct_times(hpct_times(high, 59 * 59), factor), 0);
+    hpct_sum_add(sum, hpct_times(hpct_times(high, HPCT_SQUARE), factor), 0);
 }
 
 static inline bool hpct_sums_equal(const struct hpct_sum *a, const struct hpct_sum *b)

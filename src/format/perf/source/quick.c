@@ -35,7 +35,7 @@ static struct lode_range chain_of(const struct perf_layout *layout, const struct
     uint64_t words = get_u64le(chain - WORD), size = record->size - before;
     if (words != size / WORD || size % WORD != 0)
         return none;
-    bool is_deferred = words >= 2 && get_u64le(chain + size - 2 * WORD) == PERF_CHAIN_DEFERRED;
+    bool is_deferred = words >= 2 && get_u64le(chain + size - (size_t)2 * WORD) == PERF_CHAIN_DEFERRED;
     return is_deferred ? none : (struct lode_range){chain, size};
 }
 
