@@ -173,7 +173,7 @@ static int find_file(const char *real, const char *path, catalogue_mode mode, ui
     if (S_ISLNK(status.st_mode))
         return fail_with(path, error, "a symbolic link; give the path of the file itself");
     if (!S_ISREG(status.st_mode))
-        return fail_with(path, error, "not a file");
+        return fail_with(path, error, "not a file, so no catalogue of runs");
     const char *problem = catalogue_journal_problem(real, status.st_uid);
     if (problem)
         return fail_with(path, error, problem);
