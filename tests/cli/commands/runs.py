@@ -209,7 +209,7 @@ def usage(program):
                                (["runs", "add", "demo/solver", "--since", "1d"], "--since and --until are not for 'lode runs add'" + see),
                                (["runs", "list", "--catalogue", "none.sqlite"], "none.sqlite: there is no catalogue; 'lode runs add' creates it"),
                                (["runs", "list", "--catalogue", "no/where.sqlite"], "no/where.sqlite: there is no catalogue; 'lode runs add' creates it"),
-                               (["runs", "add", "demo/solver", "--catalogue", "demo"], "demo: not a file")):
+                               (["runs", "add", "demo/solver", "--catalogue", "demo"], "demo: not a file, so no catalogue of runs")):
             program.says(r.do(*words), 2, pattern, f"lode {' '.join(words)}")
         program.check(not (r.folder / "none.sqlite").exists(), "reading creates no catalogue")
 
