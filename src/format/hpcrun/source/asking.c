@@ -259,6 +259,7 @@ static lode_status spread_task(struct lode_comm *comm, struct lode_blob *task, l
     LODE_TRY(lode_comm_broadcast(comm, &size, sizeof size, error));
     if (comm->place.rank > 0)
         LODE_TRY_ALLOC(lode_blob_extend(task, size) != LODE_BLOB_FULL, error);
+    LODE_TRY_ALLOC(task->bytes, error); /* a message is never empty */
     return lode_comm_broadcast(comm, task->bytes, size, error);
 }
 
