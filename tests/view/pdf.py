@@ -28,7 +28,7 @@ class Pdf(Tap):
     def __init__(self, lode, folder):
         super().__init__()
         self.lode, self.folder = lode, Path(folder)
-        self.temporary = self.folder / "temporary"
+        self.temporary = self.folder / "t"  # short: the browser has a socket below it
         self.temporary.mkdir(mode=0o1777)
         self.temporary.chmod(0o1777)
         subprocess.run([lode, "example", str(self.folder / "demo")], check=True, stdout=subprocess.DEVNULL)
@@ -89,6 +89,12 @@ def gives_the_browser_nothing_of_the_user(t):
     t.check(status == 2 and "--force" in errors, "an existing file is not replaced", errors)
     status, out, errors = t.run("--pdf", "-", path=path)
     t.check(status == 0 and out == PDF, "- is standard output", errors)
+    short, t.temporary = t.temporary, t.folder / ("long" * 12)
+    t.temporary.mkdir()
+    t.run("--pdf", "-", path=path)
+    home = re.search("^HOME=(.*)$", (t.folder / "variables").read_text(), re.M).group(1)
+    t.check(home.startswith("/tmp/lode-report-") and not Path(home).exists(), "a socket fits below the folder, however long TMPDIR is", home)
+    t.temporary = short
 
 
 def fails_clearly(t):

@@ -28,6 +28,7 @@
 #define PDF_MAX      ((size_t)256 << 20)
 #define PATH_ROOM    (PATH_MAX + 64)
 #define LIST_ROOM    40
+#define BASE_MOST    43 /* the browser has a socket in the folder, whose path may have 107 bytes */
 
 extern char **environ;
 
@@ -244,8 +245,10 @@ static int make_folder(printing *p)
 {
     const char *base = getenv("TMPDIR"); /* NOLINT(concurrency-mt-unsafe): nothing sets it */
     char path[PATH_MAX];
-    if (!realpath(base && base[0] ? base : "/tmp", path))
-        return report("%s: %s", base && base[0] ? base : "/tmp", strerror(errno));
+    if (!base || !base[0] || strlen(base) > BASE_MOST)
+        base = "/tmp";
+    if (!realpath(base, path))
+        return report("%s: %s", base, strerror(errno));
     snprintf(p->folder, sizeof p->folder, "%s/lode-report-XXXXXX", path);
     if (mkdtemp(p->folder))
         return EXIT_DONE;
