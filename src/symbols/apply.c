@@ -59,7 +59,7 @@ static uint32_t intern(struct structure *structure, struct answers *answers, str
             return structure->slots[at] - 1;
     structure->slot_used++;
     if (scope.kind != SYMBOLS_FUNCTION && scope.kind != SYMBOLS_INLINED)
-        scope.function = SYMBOLS_NONE; /* only functions are told apart by it */
+        scope.function = SYMBOLS_NONE; /* only functions are distinguished by it */
     uint32_t number = answers_scope(answers, scope);
     structure->slots[at] = number + 1;
     return number;
