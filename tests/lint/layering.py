@@ -45,7 +45,7 @@ ON_THE_API = {"cli", "sql", "runs"}
 SHARED = {"runs/backend.h", "runs/catalogue.h", "sql/sql.h"}
 OF_PLUGINS = {"mpi": "base/comm/comm.h", "symbols": "format/hpcrun/scopes/binary_protocol.h", "view": "cli/view/transport.h", "tui": "cli/tui/screen.h", "postgresql": "runs/backend.h"}
 # Formats that may know another: drafts of it, or what is analysed as it is.
-KNOWN = {"hpctoolkit_drafts": "hpctoolkit", "perf": "hpcrun"}
+KNOWN = {"hpctoolkit_drafts": "hpctoolkit", "perf": "hpcrun", "pprof": "hpcrun"}
 GENERATED = {"lode_version.h", "schema_text.h"}
 # What each folder has, in a line that fits into a box.
 CONTENT = {

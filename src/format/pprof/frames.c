@@ -192,7 +192,7 @@ lode_status lode_pprof_check_lines(struct pprof_reader *reader)
 
 /* ---- frames ---- */
 
-static lode_status push_frame(struct pprof_reader *reader, uint32_t frame)
+lode_status lode_pprof_push_frame(struct pprof_reader *reader, uint32_t frame)
 {
     uint32_t *slot = frame == LODE_NO_NUMBER ? NULL : lode_array_push(&reader->frames);
     LODE_TRY_ALLOC(slot, reader->report->error);
@@ -200,18 +200,21 @@ static lode_status push_frame(struct pprof_reader *reader, uint32_t frame)
     return LODE_OK;
 }
 
-static lode_status push_line(struct pprof_reader *reader, const struct pprof_line *line, uint32_t module,
-                             bool is_inlined)
+static lode_status push_line(struct pprof_reader *reader, const struct pprof_line *line,
+                             const struct pprof_mapping *mapping, bool is_inlined,
+                             struct pprof_levels *levels)
 {
+    uint32_t module = mapping ? mapping->name : LODE_NO_NUMBER;
     const struct pprof_function *from =
         LODE_ARRAY_AT(&reader->functions, struct pprof_function, line->function);
     uint32_t function = lode_import_function(&reader->import, from->name, module, from->file,
                                              from->file == LODE_NO_NUMBER ? 0 : from->line);
     LODE_TRY_ALLOC(function != LODE_NO_NUMBER, reader->report->error);
-    LODE_TRY(push_frame(reader, lode_import_call(&reader->import, function, is_inlined)));
+    LODE_TRY(lode_pprof_push_frame(reader, lode_import_call(&reader->import, function, is_inlined)));
+    LODE_TRY(lode_pprof_push_loops(reader, mapping, levels));
     if (line->line == 0 || from->file == LODE_NO_NUMBER)
         return LODE_OK;
-    return push_frame(reader, lode_import_line(&reader->import, from->file, line->line));
+    return lode_pprof_push_frame(reader, lode_import_line(&reader->import, from->file, line->line));
 }
 
 /* "[libc.so]", once for each name of a mapping, which may be long. */
@@ -236,34 +239,45 @@ static lode_status label_mapping(struct pprof_reader *reader, const struct pprof
 }
 
 /* Code without a known function: one function for each mapping, as pprof shows it. */
-static lode_status push_address(struct pprof_reader *reader, const struct pprof_mapping *mapping,
-                                uint64_t address)
+static lode_status push_unknown(struct pprof_reader *reader, const struct pprof_mapping *mapping,
+                                uint32_t module)
 {
     lode_error *error = reader->report->error;
     struct lode_import *import = &reader->import;
-    uint32_t name, module = LODE_NO_NUMBER;
+    uint32_t name;
     unsigned changes = 0;
-    if (mapping) {
-        module = mapping->name;
-        if (address >= mapping->start && address < mapping->limit)
-            address = address - mapping->start + mapping->offset;
+    if (mapping)
         LODE_TRY(label_mapping(reader, mapping, &name));
-    } else {
-        if (address != 0)
-            LODE_TRY(lode_import_string(import, "[unknown]", 9, &module, &changes, error));
+    else
         LODE_TRY(lode_import_string(import, "<unknown>", 9, &name, &changes, error));
-    }
     uint32_t function = lode_import_function(import, name, module, LODE_NO_NUMBER, 0);
     LODE_TRY_ALLOC(function != LODE_NO_NUMBER, error);
-    LODE_TRY(push_frame(reader, lode_import_call(import, function, false)));
+    return lode_pprof_push_frame(reader, lode_import_call(import, function, false));
+}
+
+/* A location without lines: what its binary says, or nothing, and its address. */
+static lode_status push_address(struct pprof_reader *reader, const struct pprof_mapping *mapping,
+                                uint64_t address)
+{
+    struct lode_import *import = &reader->import;
+    uint32_t module = mapping ? mapping->name : LODE_NO_NUMBER;
+    unsigned changes = 0;
+    if (mapping && address >= mapping->start && address < mapping->limit)
+        address = address - mapping->start + mapping->offset;
+    if (!mapping && address != 0)
+        LODE_TRY(lode_import_string(import, "[unknown]", 9, &module, &changes, reader->report->error));
+    LODE_TRY(reader->chain.count > 0 ? lode_pprof_push_chain(reader, mapping)
+                                     : push_unknown(reader, mapping, module));
     if (module == LODE_NO_NUMBER || address == 0)
         return LODE_OK;
-    return push_frame(reader, lode_import_instruction(import, module, address));
+    return lode_pprof_push_frame(reader, lode_import_instruction(import, module, address));
 }
 
 /* From the outermost line on; the first dropped one that is not the outermost ends the location. */
-static lode_status push_lines(struct pprof_reader *reader, struct pprof_location *location, uint32_t module)
+static lode_status push_lines(struct pprof_reader *reader, struct pprof_location *location,
+                              const struct pprof_mapping *mapping)
 {
+    struct pprof_levels levels = lode_pprof_levels(reader, mapping, reader->lines.count);
     const struct pprof_line *lines = reader->lines.items;
     for (size_t i = reader->lines.count; i-- > 0;) {
         bool is_outermost = i + 1 == reader->lines.count;
@@ -274,7 +288,7 @@ static lode_status push_lines(struct pprof_reader *reader, struct pprof_location
             if (!is_outermost)
                 break;
         }
-        LODE_TRY(push_line(reader, &lines[i], module, !is_outermost));
+        LODE_TRY(push_line(reader, &lines[i], mapping, !is_outermost, &levels));
     }
     return LODE_OK;
 }
@@ -286,12 +300,13 @@ lode_status lode_pprof_resolve(struct pprof_reader *reader, struct pprof_locatio
         found ? LODE_ARRAY_AT(&reader->mappings, struct pprof_mapping, *found) : NULL;
     bool is_sound;
     LODE_TRY(read_lines(reader, location, false, &is_sound));
-    if (reader->frames.count + reader->lines.count * 2 > PPROF_LINES_MOST)
+    LODE_TRY(lode_pprof_find_chain(reader, mapping, location));
+    if (reader->frames.count + reader->lines.count * 2 + reader->chain.count > PPROF_LINES_MOST)
         return lode_bounded_limit(&reader->bounds, "lines", PPROF_LINES_MOST);
     location->is_resolved = true;
     location->first = (uint32_t)reader->frames.count;
     if (reader->lines.count > 0)
-        LODE_TRY(push_lines(reader, location, mapping ? mapping->name : LODE_NO_NUMBER));
+        LODE_TRY(push_lines(reader, location, mapping));
     else
         LODE_TRY(push_address(reader, mapping, location->address));
     location->count = (uint32_t)(reader->frames.count - location->first);

@@ -5,6 +5,7 @@
 #include "base/text/count.h"
 #include "format/pprof/probe.h"
 #include "format/pprof/read.h"
+#include "model/database/database.h"
 #include "model/import/store.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -29,6 +30,8 @@ static bool open_reader(void *state, struct lode_report *report)
     lode_array_init(&reader->locations, sizeof(struct pprof_location), PPROF_RECORDS_MOST);
     lode_array_init(&reader->frames, sizeof(uint32_t), PPROF_LINES_MOST);
     lode_array_init(&reader->lines, sizeof(struct pprof_line), SIZE_MAX);
+    lode_array_init(&reader->codes, sizeof(struct binary_reply *), PPROF_BINARIES_MOST);
+    lode_array_init(&reader->chain, sizeof(uint32_t), SIZE_MAX);
     lode_array_init(&reader->stack, sizeof(uint32_t), SIZE_MAX);
     lode_array_init(&reader->path, sizeof(struct pprof_taken), SIZE_MAX);
     lode_interner_init(&reader->labels, sizeof(struct pprof_label));
@@ -39,9 +42,11 @@ static bool open_reader(void *state, struct lode_report *report)
 static void close_reader(void *state)
 {
     struct pprof_reader *reader = state;
-    struct lode_array *arrays[] = {
-        &reader->types,  &reader->comments, &reader->mappings, &reader->functions, &reader->locations,
-        &reader->frames, &reader->lines,    &reader->stack,    &reader->path,      &reader->label_counts};
+    struct lode_array *arrays[] = {&reader->types,     &reader->comments,    &reader->mappings,
+                                   &reader->functions, &reader->locations,   &reader->frames,
+                                   &reader->lines,     &reader->chain,       &reader->stack,
+                                   &reader->path,      &reader->label_counts};
+    lode_pprof_free_binaries(reader);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         lode_array_free(arrays[i]);
     lode_map_free(&reader->names);
@@ -70,6 +75,8 @@ static lode_status finish(struct pprof_reader *reader, lode_check_level level, l
                                      LODE_IMPORT_CELLS);
     if (status != LODE_OK)
         return lode_fail_memory(reader->report->error);
+    if (reader->is_named)
+        (*out)->usual_names = LODE_NAME_SIMPLE;
     if (level < LODE_CHECK_FULL || reader->import.inexact == 0)
         return LODE_OK;
     return lode_report_add(reader->report, PPROF_RULE_PRECISION, reader->file, LODE_NO_OFFSET,
@@ -88,6 +95,8 @@ static lode_status read_profile(void *state, const struct lode_folder *folder, l
     LODE_TRY(lode_pprof_check_lines(reader));
     LODE_TRY(lode_pprof_add_metrics(reader));
     LODE_TRY(lode_pprof_match_frames(reader));
+    if (level == LODE_CHECK_FULL)
+        LODE_TRY(lode_pprof_ask_binaries(reader, folder));
     LODE_TRY(lode_pprof_read_samples(reader));
     return finish(reader, level, out);
 }

@@ -27,6 +27,8 @@ enum {
     PPROF_STRING_BYTES = 3,
     PPROF_FRAMES_FEW = 8,        /* of a location: visited again and again */
     PPROF_DEPTH_MOST = 1 << 18,  /* contexts of one sample */
+    PPROF_BINARIES_MOST = 256,   /* that are read */
+    PPROF_CHAIN = 4,             /* contexts that an address may become instead of one */
     PPROF_LABELS_MOST = 1 << 16, /* different labels that are counted */
     PPROF_FIELDS = 16            /* numbers of fields of a profile */
 };
@@ -42,8 +44,10 @@ struct pprof_value_type {
 
 struct pprof_mapping {
     uint64_t start, limit, offset;
-    uint32_t name; /* interned */
-    bool has_file; /* and that is its name */
+    uint32_t name;    /* interned */
+    bool has_file;    /* and that is its name */
+    int64_t build_id; /* string index, checked */
+    uint32_t code;    /* what is known of its binary; LODE_NO_NUMBER: nothing */
 };
 
 struct pprof_function {
@@ -61,6 +65,7 @@ struct pprof_location {
     uint64_t mapping_id, address;
     struct lode_range message;
     uint32_t first, count; /* frames, from the outermost one, once resolved */
+    uint32_t scope;        /* in the code of its mapping; LODE_NO_NUMBER: unknown */
     bool is_resolved;
     bool is_dropped; /* all of it */
     bool is_ended;   /* frames that it calls are dropped */
@@ -101,6 +106,10 @@ struct pprof_reader {
     struct lode_map label_of; /* from the name of a mapping to that of code without a function */
     struct lode_array frames; /* uint32_t: of locations */
     struct lode_array lines;  /* struct pprof_line: of one location, innermost first */
+
+    struct lode_array codes; /* struct binary_reply *: what is known of binaries */
+    struct lode_array chain; /* uint32_t: scopes of one location, outermost first */
+    bool is_named;           /* functions have names from binaries */
 
     /* Of the sample that is being read. */
     struct lode_array stack; /* uint32_t: locations, innermost first */
@@ -157,8 +166,38 @@ lode_status lode_pprof_read_tables(struct pprof_reader *reader);
 lode_status lode_pprof_check_lines(struct pprof_reader *reader);
 /* Finds which functions are dropped. */
 lode_status lode_pprof_match_frames(struct pprof_reader *reader);
+/* Adds a frame to those of the location that is resolved. LODE_NO_NUMBER: out of memory. */
+lode_status lode_pprof_push_frame(struct pprof_reader *reader, uint32_t frame);
 /* Makes the frames of a location. */
 lode_status lode_pprof_resolve(struct pprof_reader *reader, struct pprof_location *location);
+
+/* ---- binaries.c ---- */
+
+/* Finds the scopes of addresses in binaries that have the build ids of their mappings. */
+lode_status lode_pprof_ask_binaries(struct pprof_reader *reader, const struct lode_folder *folder);
+void lode_pprof_free_binaries(struct pprof_reader *reader);
+
+/* ---- scopes.c ---- */
+
+/* Where the loops of a location are taken from, level by level of its inlined calls. */
+struct pprof_levels {
+    const struct binary_reply *code;
+    size_t at;    /* in reader->chain */
+    bool is_flat; /* all loops are of one level */
+    bool is_over; /* those of further levels are not known */
+};
+
+/* Fills reader->chain: empty if nothing is known of the location. */
+lode_status lode_pprof_find_chain(struct pprof_reader *reader, const struct pprof_mapping *mapping,
+                                  const struct pprof_location *location);
+/* Makes frames of the chain. */
+lode_status lode_pprof_push_chain(struct pprof_reader *reader, const struct pprof_mapping *mapping);
+/* Loops for a location that has lines: of the same number of levels, or of one. */
+struct pprof_levels lode_pprof_levels(const struct pprof_reader *reader, const struct pprof_mapping *mapping,
+                                      size_t lines);
+/* Makes frames of the loops of the next level. */
+lode_status lode_pprof_push_loops(struct pprof_reader *reader, const struct pprof_mapping *mapping,
+                                  struct pprof_levels *levels);
 
 /* ---- samples.c ---- */
 

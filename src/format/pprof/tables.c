@@ -293,8 +293,13 @@ static lode_status read_mapping(struct pprof_reader *reader, const struct pprof_
                      field->start, &added));
     if (!added)
         return LODE_OK;
-    struct pprof_mapping mapping = {scalars[MAPPING_START], scalars[MAPPING_LIMIT], scalars[MAPPING_OFFSET],
-                                    LODE_NO_NUMBER, reader->strings[scalars[MAPPING_FILENAME]].size > 0};
+    struct pprof_mapping mapping = {scalars[MAPPING_START],
+                                    scalars[MAPPING_LIMIT],
+                                    scalars[MAPPING_OFFSET],
+                                    LODE_NO_NUMBER,
+                                    reader->strings[scalars[MAPPING_FILENAME]].size > 0,
+                                    (int64_t)scalars[MAPPING_BUILD_ID],
+                                    LODE_NO_NUMBER};
     LODE_TRY(name_mapping(reader, scalars, &mapping.name));
     if (mapping.limit < mapping.start)
         LODE_TRY(pprof_finding(reader, PPROF_RULE_MAPPING_RANGE, field->start,
@@ -346,6 +351,7 @@ static lode_status read_location(struct pprof_reader *reader, const struct pprof
                      field->start, &added));
     struct pprof_location location = {.mapping_id = scalars[LOCATION_MAPPING_ID],
                                       .address = scalars[LOCATION_ADDRESS],
+                                      .scope = LODE_NO_NUMBER,
                                       .message = field->bytes};
     return added ? keep_record(reader, &reader->locations, &location) : LODE_OK;
 }

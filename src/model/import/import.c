@@ -174,6 +174,19 @@ uint32_t lode_import_line(struct lode_import *self, uint32_t file, uint32_t line
     return lode_interner_add(&self->frames.frames, &frame, NULL);
 }
 
+uint32_t lode_import_loop(struct lode_import *self, const struct lode_import_loop *loop)
+{
+    struct lode_frame frame = {.function = LODE_NO_NUMBER,
+                               .file = loop->file,
+                               .module = loop->module,
+                               .offset = loop->offset,
+                               .line = loop->line,
+                               .propagation = 1,
+                               .kind = LODE_LEXICAL_LOOP,
+                               .relation = LODE_RELATION_LEXICAL};
+    return lode_interner_add(&self->frames.frames, &frame, NULL);
+}
+
 uint32_t lode_import_instruction(struct lode_import *self, uint32_t module, uint64_t offset)
 {
     struct lode_frame frame = {.function = LODE_NO_NUMBER,

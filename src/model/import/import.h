@@ -64,6 +64,13 @@ struct lode_import {
     struct lode_carried *carried; /* what an export writes back; NULL: nothing */
 };
 
+/* A loop: where it is in the source, if that is known, and in its module. */
+struct lode_import_loop {
+    uint32_t file, line; /* LODE_NO_NUMBER: unknown */
+    uint32_t module;
+    uint64_t offset;
+};
+
 /* False if out of memory. Free it in every case. */
 bool lode_import_open(struct lode_import *self);
 void lode_import_close(struct lode_import *self);
@@ -86,6 +93,7 @@ uint32_t lode_import_function(struct lode_import *self, uint32_t name, uint32_t 
                               uint32_t line);
 uint32_t lode_import_call(struct lode_import *self, uint32_t function, bool is_inlined);
 uint32_t lode_import_line(struct lode_import *self, uint32_t file, uint32_t line);
+uint32_t lode_import_loop(struct lode_import *self, const struct lode_import_loop *loop);
 uint32_t lode_import_instruction(struct lode_import *self, uint32_t module, uint64_t offset);
 
 /* From a context to the one that a frame of it is. LODE_ERR_LIMIT: too many contexts. */

@@ -5,22 +5,18 @@
  * recorded, by its inode and time.
  */
 #include "base/compare.h"
+#include "format/hpcrun/binaries/copies.h"
+#include "format/hpcrun/binaries/segments.h"
 #include "format/hpcrun/scopes/module_file.h"
-#include "format/perf/files/copies.h"
 #include "format/perf/source/answer.h"
 #include "format/perf/source/jitdump.h"
 #include "format/perf/source/path.h"
 #include "format/perf/source/unnamed.h"
-#include <elf.h>
 #include <fcntl.h>
 #include <lode/name.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-enum {
-    SEGMENTS_MOST = 256
-};
 
 struct asking {
     struct perf_source *source;
@@ -49,43 +45,9 @@ static lode_status answer_with(const struct asking *self, const struct hpcstruct
     return lode_hpcrun_answer(self->scopes, self->number, &answer, self->error);
 }
 
-/* ---- segments ---- */
-
-/* Which bytes of a file are at which addresses of the binary. */
-struct segment {
-    uint64_t offset, size, address;
-};
-
-/* The number of loaded segments; 0 if it is no such file. Of this machine's byte order only. */
-static size_t read_segments(int fd, struct segment segments[SEGMENTS_MOST])
+static struct binary_id id_of(const struct perf_module *module)
 {
-    Elf64_Ehdr header;
-    Elf64_Phdr entry;
-    size_t count = 0;
-    int own = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? ELFDATA2MSB : ELFDATA2LSB;
-    if (pread(fd, &header, sizeof header, 0) != sizeof header ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-        header.e_ident[EI_DATA] != own || header.e_phentsize != sizeof entry ||
-        header.e_phoff > INT64_MAX / 2)
-        return 0;
-    for (unsigned i = 0; i < header.e_phnum && i < SEGMENTS_MOST; i++) {
-        off_t at = (off_t)(header.e_phoff + i * sizeof entry);
-        if (pread(fd, &entry, sizeof entry, at) != sizeof entry)
-            return count;
-        if (entry.p_type == PT_LOAD)
-            segments[count++] = (struct segment){entry.p_offset, entry.p_filesz, entry.p_vaddr};
-    }
-    return count;
-}
-
-static bool find_address(const struct segment *segments, size_t count, uint64_t offset, uint64_t *out)
-{
-    for (size_t i = 0; i < count; i++)
-        if (offset >= segments[i].offset && offset - segments[i].offset < segments[i].size) {
-            *out = offset - segments[i].offset + segments[i].address;
-            return true;
-        }
-    return false;
+    return (struct binary_id){module->id.bytes, module->id.size};
 }
 
 /* An offset of the question, and its address in the binary. */
@@ -167,14 +129,14 @@ static lode_status ask_places(struct asking *self, struct binary_asking *asking,
 static lode_status ask_open(struct asking *self, struct binary_asking *asking)
 {
     const struct hpcrun_question *question = question_of(self);
-    struct segment segments[SEGMENTS_MOST];
-    size_t segment_count = read_segments(asking->file.fd, segments), count = 0;
+    struct binary_segment segments[BINARY_SEGMENTS_MOST];
+    size_t segment_count = lode_binary_segments(asking->file.fd, segments), count = 0;
     struct place *places = calloc((size_t)question->count + 1, sizeof *places);
     uint64_t *addresses = calloc((size_t)question->count + 1, sizeof *addresses);
     lode_status status = places && addresses ? LODE_OK : lode_fail_memory(self->error);
     for (uint32_t i = 0; i < question->count && status == LODE_OK; i++) {
         places[count].offset = question->offsets[i];
-        count += find_address(segments, segment_count, question->offsets[i], &places[count].address);
+        count += lode_binary_address(segments, segment_count, question->offsets[i], &places[count].address);
     }
     if (status == LODE_OK && count > 1)
         qsort(places, count, sizeof *places, compare_places);
@@ -224,8 +186,9 @@ static lode_status ask_file(struct asking *self)
         return LODE_END;
     self->lack = PERF_LACK_BINARY;
     lode_status status = path[0] == '/' ? try_path(self, path) : LODE_END;
-    for (unsigned i = 0; i < PERF_COPIES && status == LODE_END; i++)
-        if (lode_perf_copy_path(copy, (enum perf_copy)i, &self->module->id, self->source->folder.directory))
+    for (unsigned i = 0; i < BINARY_COPIES && status == LODE_END; i++)
+        if (lode_binary_copy_path(copy, (enum binary_copy)i, id_of(self->module),
+                                  self->source->folder.directory))
             status = try_path(self, copy);
     return status == LODE_END ? try_archive(self) : status;
 }
@@ -239,8 +202,8 @@ static lode_status ask_kernel(struct asking *self, struct perf_answer *answer)
     const struct perf_build_id *id = &self->module->id;
     struct hpcrun_module_file file = {.fd = lode_perf_open_kernel(source, self->module), .directory = -1};
     char path[PATH_MAX];
-    for (unsigned i = 0; i < PERF_COPY_WITH_CODE && file.fd < 0; i++)
-        if (lode_perf_kernel_path(path, (enum perf_copy)i, id, source->folder.directory))
+    for (unsigned i = 0; i < BINARY_COPY_WITH_CODE && file.fd < 0; i++)
+        if (lode_binary_kernel_path(path, (enum binary_copy)i, id_of(self->module), source->folder.directory))
             lode_module_file_find(&file, self->all, path, NULL);
     if (file.fd < 0 && id->size > 0) {
         LODE_TRY(read_archive(self));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "format/perf/source/unwind.h"
 
+#include "format/hpcrun/binaries/copies.h"
 #include "format/hpcrun/scopes/binary.h"
 #include "format/hpcrun/scopes/module_file.h"
-#include "format/perf/files/copies.h"
 #include "format/perf/source/source.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -68,9 +68,10 @@ static bool find_module(const struct perf_unwinder *self, const struct perf_modu
                         struct hpcrun_module_file *file)
 {
     const char *path = lode_strings_at(&self->replay->store->strings, module->name);
+    struct binary_id id = {module->id.bytes, module->id.size};
     char copy[PATH_MAX];
-    for (unsigned i = 0; i < PERF_COPY_WITH_CODE; i++)
-        if (lode_perf_copy_path(copy, (enum perf_copy)i, &module->id, self->directory) &&
+    for (unsigned i = 0; i < BINARY_COPY_WITH_CODE; i++)
+        if (lode_binary_copy_path(copy, (enum binary_copy)i, id, self->directory) &&
             lode_module_file_find(file, self->asking, copy, NULL))
             return true;
     if (lode_perf_archive_find(self->archive, &module->id, file))
