@@ -5,6 +5,7 @@
 
 #include "base/io/input.h"
 #include "base/io/output.h"
+#include "model/import/store.h"
 #include "model/recording/recording_sink.h"
 #include "model/sink.h"
 #include "model/source.h"
@@ -88,7 +89,11 @@ struct lode_format {
     int (*probe_late)(const struct lode_folder *folder);
     /* What a store of no format is, if this one knows, and what to do with it; may be NULL. */
     const char *(*explain)(const struct lode_folder *folder);
-    /* All but one of these are NULL: a format holds databases, recordings or measurements. */
+    /*
+     * All but one of these are NULL: a format holds databases, recordings or measurements. With
+     * `import`, the model opens and checks.
+     */
+    const struct lode_import_form *import;
     lode_status (*open)(lode_database **out, const struct lode_folder *folder, lode_error *error);
     lode_status (*open_recording)(lode_recording **out, const struct lode_folder *folder,
                                   const lode_recording_options *options, lode_error *error);
@@ -116,6 +121,10 @@ lode_status lode_store_folder(struct lode_folder *folder, const char *path, lode
 lode_status lode_store_format(const char *path, const struct lode_format **out, lode_error *error);
 /* The format of a folder's content, or NULL. */
 const struct lode_format *lode_format_of(const struct lode_folder *folder);
+/* Opens a database, of a format that has some. */
+bool lode_format_has_databases(const struct lode_format *format);
+lode_status lode_format_open(const struct lode_format *format, lode_database **out,
+                             const struct lode_folder *folder, lode_error *error);
 /* The target of this name, or NULL. */
 const struct lode_target *lode_target_named(const char *name);
 /* The target for databases of this name, or NULL if there is none. NULL as a name: the first. */

@@ -13,6 +13,19 @@ const struct lode_format *const lode_formats[] = {
 };
 const size_t lode_formats_count = sizeof lode_formats / sizeof *lode_formats;
 
+bool lode_format_has_databases(const struct lode_format *format)
+{
+    return format->open || format->import;
+}
+
+lode_status lode_format_open(const struct lode_format *format, lode_database **out,
+                             const struct lode_folder *folder, lode_error *error)
+{
+    if (format->open)
+        return format->open(out, folder, error);
+    return lode_import_open_store(out, folder, format->import, format->rules, format->rule_count, error);
+}
+
 /* The format that is most certain, by its first look or by the late one; NULL: none knows it. */
 static const struct lode_format *most_certain(const struct lode_folder *folder, bool is_late)
 {
@@ -110,7 +123,7 @@ lode_status lode_format_at_sized(size_t index, lode_format_info *out, size_t out
                              .family = target->family,
                              .layout = target->layout,
                              .kind = target->sink ? LODE_STORE_DATABASE : LODE_STORE_RECORDING,
-                             .can_read = format->open || format->open_recording,
+                             .can_read = lode_format_has_databases(format) || format->open_recording,
                              .can_write = target->sink || target->recording,
                              .can_synthesize = target->synth != NULL};
     lode_result_give(out, out_size, &info, sizeof info);

@@ -197,7 +197,8 @@ static lode_status list_copied(struct look *look)
 {
     struct lode_folder folder = {.directory = look->directory};
     const struct lode_format *format = lode_format_of(&folder);
-    if (format == NULL || format->open == NULL || format->open(&look->db, &folder, NULL) != LODE_OK)
+    if (format == NULL || !lode_format_has_databases(format) ||
+        lode_format_open(format, &look->db, &folder, NULL) != LODE_OK)
         look->db = NULL;
     size_t count = look->db ? look->db->file_count : 0;
     look->copied = calloc(count + 1, sizeof *look->copied);

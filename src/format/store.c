@@ -102,7 +102,8 @@ int lode_store_is_measured(const char *path)
 {
     const struct lode_format *format = NULL;
     lode_error error = {0};
-    return lode_store_format(path, &format, &error) == LODE_OK && format->open && format->open_source;
+    return lode_store_format(path, &format, &error) == LODE_OK && lode_format_has_databases(format) &&
+           format->open_source;
 }
 
 /* ---- opening ---- */
@@ -143,8 +144,8 @@ static lode_status open_in(const struct opening *opening, lode_store_kind *kind,
         return format->open_recording(opening->recording, folder, &options, error);
     if (format->open_measurements && opening->measurements)
         return format->open_measurements(opening->measurements, folder, opening->visitor, error);
-    if (format->open && opening->database)
-        return format->open(opening->database, folder, error);
+    if (lode_format_has_databases(format) && opening->database)
+        return lode_format_open(format, opening->database, folder, error);
     return refuse_kind(opening, format, path, error);
 }
 
@@ -313,7 +314,9 @@ static lode_status check_in(const struct lode_folder *folder, const char *path,
     if (status == LODE_OK)
         status = limit_level(&options, folder, error);
     if (status == LODE_OK)
-        status = format->check(folder, &options, &own, error);
+        status = format->import ? lode_import_check_store(folder, &options, &own, format->import,
+                                                          format->rules, format->rule_count, error)
+                                : format->check(folder, &options, &own, error);
     own.level = options.level;
     lode_result_give(result, result_size, &own, sizeof own);
     return status;

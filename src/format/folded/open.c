@@ -320,8 +320,6 @@ static uint64_t count_samples(const void *state)
 }
 
 static const struct lode_import_form form = {
-    .rules = lode_folded_rules,
-    .rule_count = FOLDED_RULES,
     .reader_size = sizeof(struct folded_reader),
     .open = open_reader,
     .read = read_stacks,
@@ -329,24 +327,12 @@ static const struct lode_import_form form = {
     .close = close_reader,
 };
 
-static lode_status open_stacks(lode_database **out, const struct lode_folder *folder, lode_error *error)
-{
-    return lode_import_open_store(out, folder, &form, error);
-}
-
-static lode_status check(const struct lode_folder *folder, const lode_check_options *options,
-                         lode_check_result *result, lode_error *error)
-{
-    return lode_import_check_store(folder, options, result, &form, error);
-}
-
 const struct lode_format lode_format_folded = {
     .name = FORMAT_NAME,
     .mark = "folded stacks",
     .is_file = true,
     .probe = probe,
-    .open = open_stacks,
-    .check = check,
+    .import = &form,
     .rules = lode_folded_rules,
     .rule_count = FOLDED_RULES,
 };

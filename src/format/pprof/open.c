@@ -108,8 +108,6 @@ static uint64_t count_samples(const void *state)
 }
 
 static const struct lode_import_form form = {
-    .rules = lode_pprof_rules,
-    .rule_count = PPROF_RULE_COUNT,
     .reader_size = sizeof(struct pprof_reader),
     .open = open_reader,
     .read = read_profile,
@@ -117,25 +115,13 @@ static const struct lode_import_form form = {
     .close = close_reader,
 };
 
-static lode_status open_profile(lode_database **out, const struct lode_folder *folder, lode_error *error)
-{
-    return lode_import_open_store(out, folder, &form, error);
-}
-
-static lode_status check(const struct lode_folder *folder, const lode_check_options *options,
-                         lode_check_result *result, lode_error *error)
-{
-    return lode_import_check_store(folder, options, result, &form, error);
-}
-
 const struct lode_format lode_format_pprof = {
     .name = FORMAT_NAME,
     .mark = "pprof profile (.pb.gz)",
     .is_file = true,
     .probe = lode_pprof_probe,
     .explain = lode_pprof_explain,
-    .open = open_profile,
-    .check = check,
+    .import = &form,
     .rules = lode_pprof_rules,
     .rule_count = PPROF_RULE_COUNT,
 };

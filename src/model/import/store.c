@@ -22,12 +22,13 @@ static lode_status read_store(lode_database **db, uint64_t *samples, struct lode
 }
 
 lode_status lode_import_open_store(lode_database **out, const struct lode_folder *folder,
-                                   const struct lode_import_form *form, lode_error *error)
+                                   const struct lode_import_form *form, const lode_rule *rules,
+                                   size_t rule_count, lode_error *error)
 {
     struct lode_report report;
     lode_database *db = NULL;
     uint64_t samples;
-    lode_status status = lode_report_read(&report, form->rules, form->rule_count, error);
+    lode_status status = lode_report_read(&report, rules, rule_count, error);
     if (status == LODE_OK)
         status = read_store(&db, &samples, &report, folder, LODE_CHECK_FULL, form, error);
     if (status == LODE_OK)
@@ -42,12 +43,12 @@ lode_status lode_import_open_store(lode_database **out, const struct lode_folder
 
 lode_status lode_import_check_store(const struct lode_folder *folder, const lode_check_options *options,
                                     lode_check_result *result, const struct lode_import_form *form,
-                                    lode_error *error)
+                                    const lode_rule *rules, size_t rule_count, lode_error *error)
 {
     struct lode_report report;
     lode_database *db = NULL;
     uint64_t samples = 0;
-    lode_status status = lode_report_open(&report, form->rules, form->rule_count, options->limit_per_rule,
+    lode_status status = lode_report_open(&report, rules, rule_count, options->limit_per_rule,
                                           options->on_finding, options->user, error);
     if (status == LODE_OK)
         status = read_store(&db, &samples, &report, folder, options->level, form, error);

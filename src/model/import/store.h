@@ -8,8 +8,6 @@
 #include "model/import/import.h"
 
 struct lode_import_form {
-    const lode_rule *rules;
-    size_t rule_count;
     size_t reader_size; /* of the reader that the functions get, zeroed before */
     /* False if out of memory; close is due in every case. */
     bool (*open)(void *reader, struct lode_report *report);
@@ -21,9 +19,10 @@ struct lode_import_form {
 };
 
 lode_status lode_import_open_store(lode_database **out, const struct lode_folder *folder,
-                                   const struct lode_import_form *form, lode_error *error);
+                                   const struct lode_import_form *form, const lode_rule *rules,
+                                   size_t rule_count, lode_error *error);
 lode_status lode_import_check_store(const struct lode_folder *folder, const lode_check_options *options,
                                     lode_check_result *result, const struct lode_import_form *form,
-                                    lode_error *error);
+                                    const lode_rule *rules, size_t rule_count, lode_error *error);
 
 #endif

@@ -3,8 +3,7 @@
 #include "base/error.h"
 #include "format/format.h"
 #include "model/database/database.h"
-#include "model/finding.h"
-#include "model/import/import.h"
+#include "model/import/store.h"
 #include <string.h>
 
 #define FORMAT_NAME "tally"
@@ -24,6 +23,7 @@ struct tally {
     struct lode_input input;
     struct lode_import import;
     uint32_t profile;
+    uint64_t lines;
 };
 
 static int probe(const struct lode_folder *folder)
@@ -78,70 +78,61 @@ static lode_status read_lines(struct tally *self)
         struct lode_range line = {rest.data, end ? (uint64_t)(end - rest.data) : rest.size};
         uint64_t taken = line.size + (end != NULL);
         LODE_TRY(add_line(self, line));
+        self->lines++;
         rest = (struct lode_range){rest.data + taken, rest.size - taken};
     }
     return LODE_OK;
 }
 
-static lode_status read_file(struct lode_report *report, const struct lode_folder *folder,
+static bool open_reader(void *state, struct lode_report *report)
+{
+    struct tally *self = state;
+    *self = (struct tally){.report = report};
+    return lode_import_open(&self->import);
+}
+
+static lode_status read_file(void *state, const struct lode_folder *folder, lode_check_level level,
                              lode_database **out)
 {
-    struct tally self = {.report = report, .file = lode_folder_only(folder)};
-    lode_error *error = report->error;
-    lode_status status = lode_import_open(&self.import) ? LODE_OK : lode_fail_memory(error);
-    if (status == LODE_OK)
-        status = lode_input_open(&self.input, folder, self.file, error);
-    lode_import_limit(&self.import, self.input.bytes.size, self.input.bytes.size);
-    if (status == LODE_OK)
-        status = read_lines(&self);
-    self.import.title = self.file;
-    if (status == LODE_OK)
-        status = lode_import_finish(&self.import, out, FORMAT_NAME, self.file, self.input.bytes.size, error);
-    lode_import_close(&self.import);
-    lode_input_close(&self.input);
-    return status;
+    struct tally *self = state;
+    lode_error *error = self->report->error;
+    self->file = lode_folder_only(folder);
+    LODE_TRY(lode_input_open(&self->input, folder, self->file, error));
+    uint64_t size = self->input.bytes.size;
+    lode_import_limit(&self->import, size, size);
+    if (level < LODE_CHECK_STRUCTURE)
+        return LODE_END;
+    LODE_TRY(read_lines(self));
+    self->import.title = self->file;
+    return lode_import_finish(&self->import, out, FORMAT_NAME, self->file, size, error);
 }
 
-static lode_status open_tally(lode_database **out, const struct lode_folder *folder, lode_error *error)
+static uint64_t count_samples(const void *state)
 {
-    struct lode_report report;
-    lode_database *db = NULL;
-    lode_status status = lode_report_read(&report, rules, TALLY_RULES, error);
-    if (status == LODE_OK)
-        status = read_file(&report, folder, &db);
-    if (status == LODE_OK)
-        status = lode_database_keep_findings(db, &report, error);
-    lode_report_close(&report);
-    if (status != LODE_OK)
-        lode_database_close(db);
-    else
-        *out = db;
-    return status;
+    return ((const struct tally *)state)->lines;
 }
 
-static lode_status check(const struct lode_folder *folder, const lode_check_options *options,
-                         lode_check_result *result, lode_error *error)
+static void close_reader(void *state)
 {
-    struct lode_report report;
-    lode_database *db = NULL;
-    lode_status status = lode_report_open(&report, rules, TALLY_RULES, options->limit_per_rule,
-                                          options->on_finding, options->user, error);
-    if (status == LODE_OK)
-        status = read_file(&report, folder, &db);
-    lode_import_count(db, &report.result);
-    *result = report.result;
-    lode_database_close(db);
-    lode_report_close(&report);
-    return status;
+    struct tally *self = state;
+    lode_import_close(&self->import);
+    lode_input_close(&self->input);
 }
+
+static const struct lode_import_form form = {
+    .reader_size = sizeof(struct tally),
+    .open = open_reader,
+    .read = read_file,
+    .samples = count_samples,
+    .close = close_reader,
+};
 
 const struct lode_format lode_format_tally = {
     .name = FORMAT_NAME,
     .mark = "lines of names and counts (*.tally)",
     .is_file = true,
     .probe = probe,
-    .open = open_tally,
-    .check = check,
+    .import = &form,
     .rules = rules,
     .rule_count = TALLY_RULES,
 };
