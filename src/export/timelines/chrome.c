@@ -32,7 +32,7 @@ static void put_metadata(struct lode_wire *out, const char *what, int32_t pid, i
     json_format(out, "%" PRIu32 "}}", position);
 }
 
-static void put_head(const struct chrome *self, struct lode_wire *out)
+static void put_head(const struct lode_timeline *self, struct lode_wire *out)
 {
     int64_t offset = lode_tracks_utc_offset(self->tracks);
     json_text(out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"time_base_ns\":\"");
@@ -52,7 +52,7 @@ static void put_head(const struct chrome *self, struct lode_wire *out)
     }
 }
 
-static lode_status write_head(const struct chrome *self, lode_error *error)
+static lode_status write_head(const struct lode_timeline *self, lode_error *error)
 {
     struct lode_wire out = {0};
     put_head(self, &out);
@@ -61,29 +61,23 @@ static lode_status write_head(const struct chrome *self, lode_error *error)
     return status;
 }
 
-static lode_status write_all(struct chrome *self, lode_error *error)
+static lode_status write_all(struct lode_timeline *self, lode_error *error)
 {
     struct lode_encoder encoder = {.alternates = true, .user = self};
     struct lode_tracks_counts counts;
-    uint64_t last;
-    lode_chrome_encode(&encoder);
-    lode_tracks_bounds(self->tracks, &self->base, &last);
+    lode_chrome_encode(self, &encoder);
     LODE_TRY(
         lode_tracks_warn(self->tracks, self->job, EVENT_SIZE, SIZE_MAX_IN_VIEWERS, "ui.perfetto.dev", error));
     LODE_TRY(write_head(self, error));
     LODE_TRY(lode_tracks_run(self->tracks, &encoder, &counts, error));
     LODE_TRY(lode_export_write(self->job->file, "\n]}\n", 4, error));
-    LODE_TRY(
-        lode_tracks_report_cut(self->job, self->cut, CHROME_LEVELS_MAX, "Perfetto keeps no more", error));
-    return lode_tracks_report(self->job, &counts, error);
+    return lode_timeline_report(self, &counts, CHROME_LEVELS_MAX, "Perfetto keeps no more", error);
 }
 
 static lode_status run(struct lode_export *job, lode_error *error)
 {
-    struct chrome self = {.job = job,
-                          .has_requests = job->recording && lode_recording_has_requests(job->recording),
-                          .has_values = job->recording && !job->options->no_arguments};
-    lode_status status = lode_tracks_open(&self.tracks, job, error);
+    struct lode_timeline self = {0};
+    lode_status status = lode_timeline_open(&self, job, error);
     if (status == LODE_OK)
         status = write_all(&self, error);
     lode_tracks_close(self.tracks);

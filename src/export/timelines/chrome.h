@@ -8,21 +8,12 @@
 
 #include "export/export.h"
 #include "export/timelines/tracks.h"
-#include <stdatomic.h>
 
 enum {
     CHROME_LEVELS_MAX = 512 /* that Perfetto keeps: see perfetto.c */
 };
 
-struct chrome {
-    struct lode_export *job;
-    struct lode_tracks *tracks;
-    uint64_t base; /* the time that is 0 */
-    bool has_requests, has_values;
-    atomic_uint_fast64_t cut;
-};
-
-/* What an encoder does with the events of a thread; its user is a struct chrome. */
-void lode_chrome_encode(struct lode_encoder *encoder);
+/* What an encoder does with the events of a thread; its user is a timeline. */
+void lode_chrome_encode(struct lode_timeline *self, struct lode_encoder *encoder);
 
 #endif

@@ -26,19 +26,22 @@ struct name {
 };
 
 struct thread {
+    /* Open calls are of size_t: where the attributes of each begin in `held`. */
+    struct lode_timeline_thread base;
     /* Of every call, to the milliseconds of its time: ,\n{"ph":"B","pid":1,"tid":1,"ts":12 */
     char head[HEAD_MAX];
     size_t head_length, ids_at, time_at;
-    uint64_t since; /* the time that the head has */
-    uint32_t depth, hidden;
-    uint64_t cut;       /* calls that are too deep */
+    uint64_t since;     /* the time that the head has */
     struct name *names; /* by index of the frame */
     size_t name_capacity;
-    size_t marks[CHROME_LEVELS_MAX]; /* where the attributes of each open call begin in `held` */
-    struct lode_wire held;           /* attributes of open calls: ,"key":value... */
+    struct lode_wire held; /* attributes of open calls: ,"key":value... */
     struct lode_wire text;
-    struct lode_arguments arguments;
 };
+
+static struct thread *thread_of(struct lode_timeline_thread *base)
+{
+    return (struct thread *)base;
+}
 
 /* ---- JSON ---- */
 
@@ -76,24 +79,21 @@ static void put_key(struct thread *thread, const char *key, size_t length, struc
     wire_raw(out, ":", 1);
 }
 
-static void put_member(struct thread *thread, const char *key, size_t length, const lode_argument *argument,
-                       struct lode_wire *out)
+static void hold(struct lode_timeline_thread *base, const char *key, size_t length,
+                 const lode_argument *argument)
 {
-    put_key(thread, key, length, out);
-    put_value(thread, argument, out);
+    struct thread *thread = thread_of(base);
+    put_key(thread, key, length, &thread->held);
+    put_value(thread, argument, &thread->held);
 }
 
-static void put_members(struct thread *thread, const char *unnamed, bool is_numbered, struct lode_wire *out)
+static void hold_all(struct thread *thread, const char *unnamed, bool is_numbered)
 {
-    const struct lode_arguments *arguments = &thread->arguments;
+    const struct lode_arguments *arguments = &thread->base.arguments;
     for (size_t i = 0; i < arguments->count; i++) {
-        char name[32];
-        const char *key = arguments->items[i].name;
-        if (key[0] == '\0') {
-            snprintf(name, sizeof name, is_numbered ? "%s%zu" : "%s", unnamed, i + 1);
-            key = name;
-        }
-        put_member(thread, key, strlen(key), &arguments->items[i], out);
+        char text[32];
+        const char *key = lode_argument_key(arguments, i, unnamed, is_numbered, text, sizeof text);
+        hold(&thread->base, key, strlen(key), &arguments->items[i]);
     }
 }
 
@@ -134,14 +134,14 @@ static uint8_t *write_call_head(struct thread *thread, uint64_t since, uint8_t *
     return write_digits(at, rest % 1000);
 }
 
-static uint64_t since_base(const struct chrome *self, uint64_t time)
+static uint64_t since_base(const struct lode_timeline *self, uint64_t time)
 {
     return time > self->base ? time - self->base : 0;
 }
 
 /* Begins an event, without its name: {"ph":"i","s":"t","pid":1,"tid":1,"ts":0.000 */
-static void begin_event(const struct chrome *self, struct thread *thread, const char *head, uint64_t time,
-                        struct lode_wire *out)
+static void begin_event(const struct lode_timeline *self, struct thread *thread, const char *head,
+                        uint64_t time, struct lode_wire *out)
 {
     uint8_t call[HEAD_MAX + LODE_NUMBER_SIZE];
     size_t length = (size_t)(write_call_head(thread, since_base(self, time), call) - call);
@@ -150,8 +150,8 @@ static void begin_event(const struct chrome *self, struct thread *thread, const 
 }
 
 /* Writes the event of a call, which is one of very many; `kind` is B or E. */
-static void put_call(const struct chrome *self, struct thread *thread, char kind, const struct name *name,
-                     uint64_t time, struct lode_wire *out)
+static void put_call(const struct lode_timeline *self, struct thread *thread, char kind,
+                     const struct name *name, uint64_t time, struct lode_wire *out)
 {
     if (!wire_reserve(out, HEAD_MAX + LODE_NUMBER_SIZE + name->length + NAME_BLOCK))
         return;
@@ -188,7 +188,8 @@ static bool grow_names(struct thread *thread, uint32_t index)
 }
 
 /* The name of a frame, made once for each thread state. */
-static const struct name *name_of(struct chrome *self, struct thread *thread, const lode_function *frame)
+static const struct name *name_of(struct lode_timeline *self, struct thread *thread,
+                                  const lode_function *frame)
 {
     if (frame->index >= thread->name_capacity && !grow_names(thread, frame->index))
         return NULL;
@@ -212,89 +213,72 @@ static const struct name *name_of(struct chrome *self, struct thread *thread, co
 }
 
 /* Writes a call that has nothing but a known name, as most; false: it is another event. */
-static bool put_plain(const struct chrome *self, struct thread *thread, const lode_event *event,
+static bool put_plain(const struct lode_timeline *self, struct thread *thread, const lode_event *event,
                       struct lode_wire *out)
 {
     /* Calls begin and end unpredictably: no branch depends on it. */
-    uint32_t is_end = event->kind == LODE_EVENT_LEAVE, level = thread->depth - is_end;
+    struct lode_open_calls *open = &thread->base.open;
+    size_t is_end = event->kind == LODE_EVENT_LEAVE, level = open->items.count - is_end;
     bool is_call = event->kind <= LODE_EVENT_LEAVE && event->flags == 0 && event->data_size == 0;
-    if (!is_call || level >= CHROME_LEVELS_MAX || thread->hidden > 0 || thread->held.count > 0 ||
+    if (!is_call || level >= open->items.capacity || open->hidden > 0 || thread->held.count > 0 ||
         (self->has_requests && level == 0) || event->function->index >= thread->name_capacity)
         return false;
     const struct name *name = &thread->names[event->function->index];
     if (name->text == NULL)
         return false;
-    thread->marks[level] = 0;
-    thread->depth = level + 1 - is_end;
-    put_call(self, thread, (char)('B' + is_end * ('E' - 'B')), name, event->time, out);
+    *OPEN_CALLS_AT(open, size_t, level) = 0;
+    open->items.count = level + 1 - is_end;
+    put_call(self, thread, (char)('B' + (int)is_end * ('E' - 'B')), name, event->time, out);
     return true;
 }
 
-static lode_status arguments_of(const struct chrome *self, struct thread *thread, uint32_t track,
-                                const lode_event *event, lode_error *error)
+static lode_status begin_call(struct lode_timeline *self, struct lode_timeline_thread *base,
+                              const struct lode_timeline_event *given, lode_error *error)
 {
-    thread->arguments.count = 0;
-    if (!self->has_values || event->data_size == 0)
-        return LODE_OK;
-    return lode_tracks_arguments(self->tracks, track, event, &thread->arguments, error);
-}
-
-static lode_status begin_call(struct chrome *self, struct thread *thread, uint32_t track,
-                              const lode_event *event, struct lode_wire *out, lode_error *error)
-{
-    if (thread->depth >= CHROME_LEVELS_MAX) {
-        thread->hidden++;
-        thread->cut++;
-        return LODE_OK;
-    }
+    struct thread *thread = thread_of(base);
+    const lode_event *event = given->event;
+    bool is_request = self->has_requests && self->has_values && base->open.items.count == 0;
     const struct name *name = name_of(self, thread, event->function);
-    LODE_TRY_ALLOC(name, error);
-    LODE_TRY(arguments_of(self, thread, track, event, error));
-    bool is_request = self->has_requests && self->has_values && thread->depth == 0;
-    size_t mark = thread->held.count;
-    put_call(self, thread, 'B', name, event->time, out);
-    reopen_event(out);
+    size_t *mark = open_calls_push(&base->open);
+    LODE_TRY_ALLOC(name && mark, error);
+    *mark = thread->held.count;
+    put_call(self, thread, 'B', name, event->time, given->out);
+    reopen_event(given->out);
     if (event->kind == LODE_EVENT_SCHED_OUT)
-        json_text(out, ",\"cat\":\"sched\"");
-    put_members(thread, "arg", true, &thread->held);
+        json_text(given->out, ",\"cat\":\"sched\"");
+    hold_all(thread, "arg", true);
     if (is_request) {
-        const char *id = lode_recording_track(self->job->recording, track)->id;
+        const char *id = lode_recording_track(self->job->recording, given->track)->id;
         lode_argument value = {.kind = LODE_VALUE_TEXT, .bytes = id, .length = strlen(id)};
         if (id[0])
-            put_member(thread, "request", 7, &value, &thread->held);
+            hold(base, "request", 7, &value);
     }
     if (event->flags & LODE_EVENT_PREEMPTED)
         json_text(&thread->held, ",\"preempted\":true");
-    end_event(&thread->held, mark, out);
-    thread->marks[thread->depth++] = mark;
+    end_event(&thread->held, *mark, given->out);
     return LODE_OK;
 }
 
-static lode_status end_call(struct chrome *self, struct thread *thread, uint32_t track,
-                            const lode_event *event, struct lode_wire *out, lode_error *error)
+static lode_status end_call(struct lode_timeline *self, struct lode_timeline_thread *base,
+                            const struct lode_timeline_event *given, lode_error *error)
 {
-    if (thread->hidden > 0) {
-        thread->hidden--;
-        return LODE_OK;
-    }
-    if (thread->depth == 0)
-        return LODE_OK;
-    size_t mark = thread->marks[--thread->depth];
+    struct thread *thread = thread_of(base);
+    const lode_event *event = given->event;
+    size_t mark = *(const size_t *)open_calls_pop(&base->open);
     const struct name *name = name_of(self, thread, event->function);
     LODE_TRY_ALLOC(name, error);
-    LODE_TRY(arguments_of(self, thread, track, event, error));
-    put_call(self, thread, 'E', name, event->time, out);
-    reopen_event(out);
-    put_members(thread, "result", false, &thread->held);
+    put_call(self, thread, 'E', name, event->time, given->out);
+    reopen_event(given->out);
+    hold_all(thread, "result", false);
     if (self->has_values && event->kind == LODE_EVENT_LEAVE && event->flags & LODE_EVENT_FAILED)
         json_text(&thread->held, ",\"error\":true");
-    end_event(&thread->held, mark, out);
+    end_event(&thread->held, mark, given->out);
     return LODE_OK;
 }
 
 /* Begins an instant of the thread. */
-static void begin_instant(const struct chrome *self, struct thread *thread, const char *name, uint64_t time,
-                          struct lode_wire *out)
+static void begin_instant(const struct lode_timeline *self, struct thread *thread, const char *name,
+                          uint64_t time, struct lode_wire *out)
 {
     begin_event(self, thread, ",\n{\"ph\":\"i\",\"s\":\"t\"", time, out);
     json_text(out, ",\"name\":");
@@ -304,8 +288,8 @@ static void begin_instant(const struct chrome *self, struct thread *thread, cons
 }
 
 /* Numbers are counters of the process. */
-static void put_counters(const struct chrome *self, struct thread *thread, const char *name, uint64_t time,
-                         struct lode_wire *out)
+static void put_counters(const struct lode_timeline *self, struct thread *thread, const char *name,
+                         uint64_t time, struct lode_wire *out)
 {
     size_t mark = thread->held.count;
     begin_event(self, thread, ",\n{\"ph\":\"C\"", time, out);
@@ -313,14 +297,14 @@ static void put_counters(const struct chrome *self, struct thread *thread, const
     thread->text.count = 0;
     lode_wire_clean(&thread->text, name, strlen(name));
     json_clean_string(out, (const char *)thread->text.bytes, thread->text.count);
-    put_members(thread, "value", true, &thread->held);
+    hold_all(thread, "value", true);
     end_event(&thread->held, mark, out);
 }
 
 static void put_exception(struct thread *thread, struct lode_wire *out)
 {
     struct lode_thrown thrown = {0};
-    while (lode_thrown_next(&thrown, &thread->arguments)) {
+    while (lode_thrown_next(&thrown, &thread->base.arguments)) {
         put_key(thread, thrown.key, strlen(thrown.key), out);
         if (thrown.value) {
             put_value(thread, thrown.value, out);
@@ -328,7 +312,7 @@ static void put_exception(struct thread *thread, struct lode_wire *out)
         }
         for (size_t i = 0; i < thrown.frame_count; i++) {
             thread->text.count = 0;
-            lode_wire_frame(&thread->text, &thread->arguments, thrown.frame + 4 * i);
+            lode_wire_frame(&thread->text, &thread->base.arguments, thrown.frame + 4 * i);
             json_text(out, i ? "," : "[");
             json_clean_string(out, (const char *)thread->text.bytes, thread->text.count);
         }
@@ -336,52 +320,7 @@ static void put_exception(struct thread *thread, struct lode_wire *out)
     }
 }
 
-/* An attribute of the innermost call, whose end will have it. */
-static void hold_attribute(struct thread *thread, const char *name)
-{
-    const struct lode_arguments *arguments = &thread->arguments;
-    if (arguments->count == 1) {
-        put_member(thread, name, strlen(name), &arguments->items[0], &thread->held);
-    } else if (arguments->count > 1) {
-        /* The key is a value too. */
-        struct lode_wire key = {0};
-        lode_wire_argument(&key, &arguments->items[0]);
-        put_member(thread, (const char *)key.bytes, key.count, &arguments->items[1], &thread->held);
-        thread->held.failed |= key.failed;
-        wire_free(&key);
-    }
-}
-
-static lode_status put_happening(struct chrome *self, struct thread *thread, uint32_t track,
-                                 const lode_event *event, struct lode_wire *out, lode_error *error)
-{
-    const lode_recording *recording = self->job->recording;
-    const char *name = lode_event_name(recording, event);
-    lode_instant kind = lode_event_instant(recording, event);
-    bool is_in_call = thread->depth > 0 && thread->hidden == 0;
-    LODE_TRY(arguments_of(self, thread, track, event, error));
-    if (kind == LODE_INSTANT_ATTRIBUTE && is_in_call)
-        hold_attribute(thread, name);
-    if (kind == LODE_INSTANT_NUMBERS && is_in_call)
-        put_members(thread, name, true, &thread->held);
-    if (kind == LODE_INSTANT_ATTRIBUTE || kind == LODE_INSTANT_NUMBERS)
-        return LODE_OK;
-    size_t mark = thread->held.count;
-    bool is_exception = kind == LODE_INSTANT_EXCEPTION;
-    begin_instant(self, thread, is_exception ? "exception" : name, event->time, out);
-    json_text(out, is_exception ? ",\"cat\":\"error\"" : ",\"cat\":\"event\"");
-    if (is_exception) {
-        put_exception(thread, &thread->held);
-    } else {
-        put_members(thread, "arg", true, &thread->held);
-    }
-    end_event(&thread->held, mark, out);
-    if (kind == LODE_INSTANT_OTHER && lode_arguments_are_numbers(&thread->arguments))
-        put_counters(self, thread, name, event->time, out);
-    return LODE_OK;
-}
-
-static void put_loss(const struct chrome *self, struct thread *thread, const lode_event *event,
+static void put_loss(const struct lode_timeline *self, struct thread *thread, const lode_event *event,
                      struct lode_wire *out)
 {
     size_t mark = thread->held.count;
@@ -392,22 +331,32 @@ static void put_loss(const struct chrome *self, struct thread *thread, const lod
     end_event(&thread->held, mark, out);
 }
 
-static lode_status put(struct chrome *self, struct thread *thread, uint32_t track, const lode_event *event,
-                       struct lode_wire *out, lode_error *error)
+static lode_status put_happening(struct lode_timeline *self, struct lode_timeline_thread *base,
+                                 const struct lode_timeline_event *given, lode_error *error)
 {
-    switch (event->kind) {
-    case LODE_EVENT_ENTER:
-    case LODE_EVENT_SCHED_OUT:
-        return begin_call(self, thread, track, event, out, error);
-    case LODE_EVENT_LEAVE:
-    case LODE_EVENT_SCHED_IN:
-        return end_call(self, thread, track, event, out, error);
-    case LODE_EVENT_LOST:
-        put_loss(self, thread, event, out);
+    struct thread *thread = thread_of(base);
+    const lode_event *event = given->event;
+    bool is_exception = given->instant == LODE_INSTANT_EXCEPTION;
+    size_t mark = thread->held.count;
+    (void)error;
+    if (event->kind == LODE_EVENT_LOST) {
+        put_loss(self, thread, event, given->out);
         return LODE_OK;
-    default:
-        return put_happening(self, thread, track, event, out, error);
     }
+    if (given->instant == LODE_INSTANT_NUMBERS && lode_timeline_is_in_call(base))
+        hold_all(thread, given->name, true);
+    if (given->instant == LODE_INSTANT_ATTRIBUTE || given->instant == LODE_INSTANT_NUMBERS)
+        return LODE_OK;
+    begin_instant(self, thread, is_exception ? "exception" : given->name, event->time, given->out);
+    json_text(given->out, is_exception ? ",\"cat\":\"error\"" : ",\"cat\":\"event\"");
+    if (is_exception)
+        put_exception(thread, &thread->held);
+    else
+        hold_all(thread, "arg", true);
+    end_event(&thread->held, mark, given->out);
+    if (!is_exception && lode_arguments_are_numbers(&base->arguments))
+        put_counters(self, thread, given->name, event->time, given->out);
+    return LODE_OK;
 }
 
 /* ---- the encoder ---- */
@@ -415,9 +364,11 @@ static lode_status put(struct chrome *self, struct thread *thread, uint32_t trac
 static lode_status begin(void *user, void *state, const struct lode_line *line, struct lode_wire *out,
                          lode_error *error)
 {
-    const struct chrome *self = user;
+    const struct lode_timeline *self = user;
     struct thread *thread = state;
     (void)out, (void)error;
+    if (thread->base.open.items.item_size == 0)
+        open_calls_init(&thread->base.open, sizeof(size_t), CHROME_LEVELS_MAX);
     static const char call[] = ",\n{\"ph\":\"B\"";
     static const char longest[] = ",\"pid\":-2147483648,\"tid\":-2147483648,\"ts\":18446744073709";
     _Static_assert(sizeof call + sizeof longest <= HEAD_MAX, "");
@@ -433,25 +384,23 @@ static lode_status begin(void *user, void *state, const struct lode_line *line, 
 static lode_status take(void *user, void *state, const struct lode_line *line, uint32_t track,
                         const lode_event *events, size_t count, struct lode_wire *out, lode_error *error)
 {
-    struct chrome *self = user;
+    struct lode_timeline *self = user;
     struct thread *thread = state;
-    (void)line;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        struct lode_timeline_event event = {line, track, &events[i], out, NULL, LODE_INSTANT_OTHER};
         if (!put_plain(self, thread, &events[i], out))
-            LODE_TRY(put(self, thread, track, &events[i], out, error));
+            LODE_TRY(lode_timeline_put(self, &thread->base, &event, error));
+    }
     return thread->held.failed || thread->text.failed ? lode_fail_memory(error) : LODE_OK;
 }
 
 static lode_status end(void *user, void *state, const struct lode_line *line, struct lode_wire *out,
                        lode_error *error)
 {
-    struct chrome *self = user;
     struct thread *thread = state;
     (void)line, (void)out, (void)error;
     thread->held.count = 0;
-    thread->depth = thread->hidden = 0;
-    atomic_fetch_add(&self->cut, thread->cut);
-    thread->cut = 0;
+    lode_timeline_forget(user, &thread->base);
     return LODE_OK;
 }
 
@@ -464,11 +413,14 @@ static void close(void *user, void *state)
     free(thread->names);
     wire_free(&thread->held);
     wire_free(&thread->text);
-    free(thread->arguments.items);
+    lode_timeline_close(&thread->base);
 }
 
-void lode_chrome_encode(struct lode_encoder *encoder)
+void lode_chrome_encode(struct lode_timeline *self, struct lode_encoder *encoder)
 {
+    static const struct lode_timeline_calls calls = {
+        .begins = begin_call, .ends = end_call, .hold = hold, .happens = put_happening};
+    self->calls = &calls;
     encoder->state_size = sizeof(struct thread);
     encoder->begin = begin;
     encoder->take = take;

@@ -51,10 +51,7 @@ struct worker {
 };
 
 struct firefox {
-    struct lode_export *job;
-    struct lode_tracks *tracks;
-    uint64_t base; /* the time that is 0 */
-    bool has_values;
+    struct lode_timeline base;
     struct lode_wire out;
     struct firefox_tables tables;
     /* The thread that is being written. */
@@ -107,14 +104,14 @@ static void put_values(struct worker *worker)
 static lode_status pass_marker(const struct firefox *self, struct worker *worker, uint32_t track,
                                const lode_event *event, struct lode_wire *out, lode_error *error)
 {
-    const lode_recording *recording = self->job->recording;
+    const lode_recording *recording = self->base.job->recording;
     bool is_loss = event->kind == LODE_EVENT_LOST;
     const char *name = is_loss ? "records lost" : lode_event_name(recording, event);
     if (!is_loss && lode_event_instant(recording, event) == LODE_INSTANT_EXCEPTION)
         name = "exception";
     worker->arguments.count = 0;
-    if (self->has_values && !is_loss && event->data_size > 0)
-        LODE_TRY(lode_tracks_arguments(self->tracks, track, event, &worker->arguments, error));
+    if (self->base.has_values && !is_loss && event->data_size > 0)
+        LODE_TRY(lode_tracks_arguments(self->base.tracks, track, event, &worker->arguments, error));
     put_values(worker);
     put_time(out, RECORD_MARKER, event->time);
     lode_wire_clean(out, name, strlen(name));
@@ -195,7 +192,7 @@ static void flush_sample(struct firefox *self)
     if (!sample->is_there)
         return;
     put_stack(&self->stack_column, sample->stack);
-    put_milliseconds(&self->time_column, sample->time - self->base);
+    put_milliseconds(&self->time_column, sample->time - self->base.base);
     put_milliseconds(&self->weight_column, sample->weight);
     self->sample_count++;
     sample->is_there = false;
@@ -225,7 +222,8 @@ static lode_status enter(struct firefox *self, const lode_function *frame, uint8
                          lode_error *error)
 {
     uint32_t number;
-    LODE_TRY(lode_firefox_stack(&self->tables, self->tracks, current(self), frame, category, &number, error));
+    LODE_TRY(
+        lode_firefox_stack(&self->tables, self->base.tracks, current(self), frame, category, &number, error));
     uint32_t *top = lode_array_push(&self->open);
     LODE_TRY_ALLOC(top, error);
     *top = number;
@@ -239,7 +237,7 @@ static lode_status put_marker(struct firefox *self, uint64_t time, const char *n
     LODE_TRY_ALLOC(lode_firefox_string(&self->tables, name, &number), error);
     put_comma(&self->name_column);
     json_number(&self->name_column, number);
-    put_milliseconds(&self->start_column, time > self->base ? time - self->base : 0);
+    put_milliseconds(&self->start_column, time > self->base.base ? time - self->base.base : 0);
     put_comma(&self->data_column);
     if (text[0]) {
         json_text(&self->data_column, "{\"type\":\"Text\",\"name\":");
@@ -260,10 +258,10 @@ static lode_status write_column(struct firefox *self, const char *name, struct l
     if (column->failed)
         return lode_fail_memory(error);
     json_text(&self->out, name);
-    LODE_TRY(lode_wire_flush(&self->out, self->job->file, 1, error));
+    LODE_TRY(lode_wire_flush(&self->out, self->base.job->file, 1, error));
     size_t count = column->count;
     column->count = 0;
-    LODE_TRY(lode_export_write(self->job->file, column->bytes, count, error));
+    LODE_TRY(lode_export_write(self->base.job->file, column->bytes, count, error));
     json_text(&self->out, "]");
     return LODE_OK;
 }
@@ -271,13 +269,13 @@ static lode_status write_column(struct firefox *self, const char *name, struct l
 static void put_thread_head(struct firefox *self)
 {
     const struct lode_line *line = self->line;
-    const struct lode_tracks_process *process = lode_tracks_process(self->tracks, line->process);
+    const struct lode_tracks_process *process = lode_tracks_process(self->base.tracks, line->process);
     struct lode_wire *out = &self->out;
     json_text(out, line->index ? ",\n{\"processType\":\"default\",\"processName\":"
                                : "\n{\"processType\":\"default\",\"processName\":");
     json_string(out, process->name);
     json_text(out, ",\"processStartupTime\":0,\"processShutdownTime\":null,\"registerTime\":");
-    json_decimal(out, line->begin > self->base ? line->begin - self->base : 0, DECIMALS);
+    json_decimal(out, line->begin > self->base.base ? line->begin - self->base.base : 0, DECIMALS);
     json_text(out, ",\"unregisterTime\":null,\"pausedRanges\":[],\"name\":");
     json_string(out, line->name);
     json_text(out, process->first_line == line->index ? ",\"isMainThread\":true,\"pid\":\""
@@ -304,7 +302,7 @@ static lode_status write_thread(struct firefox *self, lode_error *error)
     firefox_constant(out, ",\"category\":[", "0", self->marker_count);
     firefox_length(out, self->marker_count);
     json_text(out, "}");
-    return lode_wire_flush(&self->out, self->job->file, FLUSH, error);
+    return lode_wire_flush(&self->out, self->base.job->file, FLUSH, error);
 }
 
 /* ---- what workers passed on ---- */
@@ -320,7 +318,7 @@ static void begin_thread(struct firefox *self, const uint8_t **at)
 {
     uint32_t index;
     get(at, &index, sizeof index);
-    self->line = lode_tracks_line(self->tracks, index);
+    self->line = lode_tracks_line(self->base.tracks, index);
     self->since = self->line->begin;
     self->sample_count = self->marker_count = 0;
     self->pending.is_there = false;
@@ -382,13 +380,13 @@ static lode_status write(void *user, const void *bytes, size_t size, lode_error 
 static void put_meta(struct firefox *self)
 {
     struct lode_wire *out = &self->out;
-    const struct lode_export *job = self->job;
+    const struct lode_export *job = self->base.job;
     const char *title = job->options->title;
-    int64_t offset = lode_tracks_utc_offset(self->tracks);
+    int64_t offset = lode_tracks_utc_offset(self->base.tracks);
     if (title == NULL)
         title = job->db ? lode_database_title(job->db) : "recording";
     json_text(out, "{\"meta\":{\"interval\":1,\"startTime\":");
-    json_decimal(out, job->db || offset ? self->base + (uint64_t)offset : 0, DECIMALS);
+    json_decimal(out, job->db || offset ? self->base.base + (uint64_t)offset : 0, DECIMALS);
     json_text(out, ",\"processType\":0,\"stackwalk\":1,\"version\":24,\"preprocessedProfileVersion\":60,"
                    "\"symbolicated\":true,\"product\":");
     json_string(out, title);
@@ -412,14 +410,12 @@ static lode_status write_all(struct firefox *self, lode_error *error)
                                    .close = close,
                                    .write = write};
     struct lode_tracks_counts counts;
-    uint64_t last;
-    lode_tracks_bounds(self->tracks, &self->base, &last);
-    LODE_TRY(lode_tracks_warn(self->tracks, self->job, EVENT_SIZE, SIZE_MAX_IN_BROWSER,
+    LODE_TRY(lode_tracks_warn(self->base.tracks, self->base.job, EVENT_SIZE, SIZE_MAX_IN_BROWSER,
                               "profiler.firefox.com", error));
     put_meta(self);
-    LODE_TRY(lode_tracks_run(self->tracks, &encoder, &counts, error));
-    LODE_TRY(lode_firefox_tables_write(&self->tables, &self->out, self->job->file, error));
-    return lode_tracks_report(self->job, &counts, error);
+    LODE_TRY(lode_tracks_run(self->base.tracks, &encoder, &counts, error));
+    LODE_TRY(lode_firefox_tables_write(&self->tables, &self->out, self->base.job->file, error));
+    return lode_tracks_report(self->base.job, &counts, error);
 }
 
 static void free_all(struct firefox *self)
@@ -431,15 +427,15 @@ static void free_all(struct firefox *self)
         wire_free(wires[i]);
     lode_firefox_tables_free(&self->tables);
     lode_array_free(&self->open);
-    lode_tracks_close(self->tracks);
+    lode_tracks_close(self->base.tracks);
 }
 
 static lode_status run(struct lode_export *job, lode_error *error)
 {
-    struct firefox self = {.job = job, .has_values = job->recording && !job->options->no_arguments};
+    struct firefox self = {0};
     lode_firefox_tables_init(&self.tables);
     lode_array_init(&self.open, sizeof(uint32_t), UINT32_MAX);
-    lode_status status = lode_tracks_open(&self.tracks, job, error);
+    lode_status status = lode_timeline_open(&self.base, job, error);
     if (status == LODE_OK)
         status = write_all(&self, error);
     free_all(&self);

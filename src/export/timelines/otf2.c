@@ -94,7 +94,7 @@ static const OTF2_MemoryCallbacks memory = {.otf2_allocate = allocate, .otf2_fre
 static lode_status open_archive(struct otf2 *self, lode_error *error)
 {
     char creator[64];
-    char *path = lode_output_file_path(self->job->output, ".");
+    char *path = lode_output_file_path(self->base.job->output, ".");
     LODE_TRY_ALLOC(path, error);
     OTF2_Error_RegisterCallback(stay_silent, NULL);
     self->archive = OTF2_Archive_Open(path, ARCHIVE, OTF2_FILEMODE_WRITE, EVENT_CHUNK, DEFINITION_CHUNK,
@@ -129,11 +129,11 @@ static lode_status sync_file(const struct lode_output *output, const char *name,
 
 static lode_status sync_all(const struct otf2 *self, lode_error *error)
 {
-    const struct lode_output *output = self->job->output;
+    const struct lode_output *output = self->base.job->output;
     char name[64];
     LODE_TRY(sync_file(output, ARCHIVE ".otf2", error));
     LODE_TRY(sync_file(output, ARCHIVE ".def", error));
-    for (uint32_t i = 0; i < lode_tracks_line_count(self->tracks); i++) {
+    for (uint32_t i = 0; i < lode_tracks_line_count(self->base.tracks); i++) {
         snprintf(name, sizeof name, ARCHIVE "/%" PRIu32 ".evt", i);
         LODE_TRY(sync_file(output, name, error));
         snprintf(name, sizeof name, ARCHIVE "/%" PRIu32 ".def", i);
@@ -148,10 +148,9 @@ static lode_status sync_all(const struct otf2 *self, lode_error *error)
 static uint64_t identifier_of(const struct otf2 *self)
 {
     const uint64_t prime = UINT64_C(0x100000001b3); /* FNV-1a, by words */
-    uint64_t first, last, id = UINT64_C(0xcbf29ce484222325);
-    lode_tracks_bounds(self->tracks, &first, &last);
-    id = ((id ^ first) * prime ^ last) * prime;
-    for (uint32_t i = 0; i < lode_tracks_line_count(self->tracks); i++)
+    uint64_t id = UINT64_C(0xcbf29ce484222325);
+    id = ((id ^ self->base.base) * prime ^ self->base.last) * prime;
+    for (uint32_t i = 0; i < lode_tracks_line_count(self->base.tracks); i++)
         id = (id ^ self->locations[i].events) * prime;
     return id;
 }
@@ -159,7 +158,7 @@ static uint64_t identifier_of(const struct otf2 *self)
 /* What the library wrote. */
 static lode_status read_identifier(const struct otf2 *self, uint64_t *id, lode_error *error)
 {
-    char *path = lode_output_file_path(self->job->output, ARCHIVE ".otf2");
+    char *path = lode_output_file_path(self->base.job->output, ARCHIVE ".otf2");
     LODE_TRY_ALLOC(path, error);
     OTF2_Reader *reader = OTF2_Reader_Open(path);
     free(path);
@@ -176,7 +175,7 @@ static lode_status replace_identifier(const struct otf2 *self, lode_error *error
     uint64_t id = identifier_of(self), old;
     LODE_TRY(read_identifier(self, &old, error));
     struct lode_output_file anchor = {.name = ARCHIVE ".otf2"};
-    anchor.fd = openat(self->job->output->directory, anchor.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    anchor.fd = openat(self->base.job->output->directory, anchor.name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (anchor.fd < 0)
         return lode_fail_errno(error, anchor.name, "cannot open it");
     ssize_t size = pread(anchor.fd, bytes, sizeof bytes, 0);
@@ -206,12 +205,12 @@ static lode_status write_archive(struct otf2 *self, lode_error *error)
     LODE_TRY(replace_identifier(self, error));
     LODE_TRY(sync_all(self, error));
     if (self->lost_texts > 0)
-        LODE_TRY(lode_export_lost(self->job, "strings", error,
+        LODE_TRY(lode_export_lost(self->base.job, "strings", error,
                                   "%" PRIu64
                                   " strings were cut or left out: a thread has up to 1024 of 256 bytes",
                                   (uint64_t)self->lost_texts));
     if (self->lost_instants > 0)
-        LODE_TRY(lode_export_lost(self->job, "instants", error,
+        LODE_TRY(lode_export_lost(self->base.job, "instants", error,
                                   "%s left out that are no calls and have no numbers",
                                   LODE_COUNTED(self->lost_instants, "event was", "events were")));
     return LODE_OK;
@@ -219,7 +218,7 @@ static lode_status write_archive(struct otf2 *self, lode_error *error)
 
 static void free_all(struct otf2 *self)
 {
-    uint32_t lines = self->locations ? lode_tracks_line_count(self->tracks) : 0;
+    uint32_t lines = self->locations ? lode_tracks_line_count(self->base.tracks) : 0;
     for (unsigned table = 0; table < OTF2_TABLES; table++) {
         for (uint32_t i = 0; i < lines; i++)
             free(self->locations[i].numbers[table]);
@@ -231,20 +230,17 @@ static void free_all(struct otf2 *self)
     free(self->locations);
     free(self->frames);
     pthread_mutex_destroy(&self->lock);
-    lode_tracks_close(self->tracks);
+    lode_tracks_close(self->base.tracks);
 }
 
 static lode_status run(struct lode_export *job, lode_error *error)
 {
-    struct otf2 self = {.job = job,
-                        .lock = PTHREAD_MUTEX_INITIALIZER,
-                        .has_requests = job->recording && lode_recording_has_requests(job->recording),
-                        .has_values = job->recording && !job->options->no_arguments};
+    struct otf2 self = {.lock = PTHREAD_MUTEX_INITIALIZER};
     for (unsigned i = 0; i < OTF2_TABLES; i++)
         lode_strings_init(&self.texts[i]);
-    lode_status status = lode_tracks_open(&self.tracks, job, error);
+    lode_status status = lode_timeline_open(&self.base, job, error);
     if (status == LODE_OK) {
-        self.locations = calloc((size_t)lode_tracks_line_count(self.tracks) + 1, sizeof *self.locations);
+        self.locations = calloc((size_t)lode_tracks_line_count(self.base.tracks) + 1, sizeof *self.locations);
         status = self.locations ? write_archive(&self, error) : lode_fail_memory(error);
     }
     free_all(&self);

@@ -40,11 +40,9 @@ struct otf2_location {
 };
 
 struct otf2 {
-    struct lode_export *job;
-    struct lode_tracks *tracks;
+    struct lode_timeline base;
     OTF2_Archive *archive;
     struct otf2_location *locations; /* by line */
-    bool has_requests, has_values;
     /* Shared numbers, which depend on which thread was first: they are never written. */
     pthread_mutex_t lock;
     struct lode_strings texts[OTF2_TABLES];

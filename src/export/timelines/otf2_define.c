@@ -48,7 +48,7 @@ static bool number_table(struct definer *definer, unsigned table)
     self->finals[table] = finals;
     if (finals == NULL)
         return false;
-    for (uint32_t i = 0; i < lode_tracks_line_count(self->tracks); i++) {
+    for (uint32_t i = 0; i < lode_tracks_line_count(self->base.tracks); i++) {
         const struct otf2_location *location = &self->locations[i];
         for (uint32_t k = 0; k < location->counts[table]; k++) {
             uint32_t number = location->numbers[table][k];
@@ -112,7 +112,7 @@ static lode_status define_locations(struct definer *definer)
 {
     OTF2_Archive *archive = definer->self->archive;
     LODE_TRY(lode_otf2_check(OTF2_Archive_OpenDefFiles(archive), "open definitions", definer->error));
-    for (uint32_t i = 0; i < lode_tracks_line_count(definer->self->tracks); i++)
+    for (uint32_t i = 0; i < lode_tracks_line_count(definer->self->base.tracks); i++)
         LODE_TRY(define_location(definer, i));
     return lode_otf2_check(OTF2_Archive_CloseDefFiles(archive), "close definitions", definer->error);
 }
@@ -148,9 +148,9 @@ static lode_status define_clock(struct definer *definer)
 {
     const struct otf2 *self = definer->self;
     uint64_t first, last, real = OTF2_UNDEFINED_TIMESTAMP;
-    int64_t offset = lode_tracks_utc_offset(self->tracks);
-    lode_tracks_bounds(self->tracks, &first, &last);
-    if (self->job->db || offset != 0)
+    int64_t offset = lode_tracks_utc_offset(self->base.tracks);
+    lode_tracks_bounds(self->base.tracks, &first, &last);
+    if (self->base.job->db || offset != 0)
         real = first + (uint64_t)offset;
     return lode_otf2_check(
         OTF2_GlobalDefWriter_WriteClockProperties(definer->writer, TICKS, first, last - first + 1, real),
@@ -174,7 +174,7 @@ static OTF2_Paradigm paradigm_of(const char *name)
 
 static lode_status define_region(struct definer *definer, uint32_t number, const lode_function *frame)
 {
-    const struct lode_frame_name *name = lode_tracks_name(definer->self->tracks, frame);
+    const struct lode_frame_name *name = lode_tracks_name(definer->self->base.tracks, frame);
     const lode_file *file = lode_function_file(frame);
     const lode_module *module = lode_function_module(frame);
     const char *symbol = lode_function_name(frame);
@@ -289,15 +289,15 @@ static lode_status define_texts(struct definer *definer, unsigned table,
 static lode_status node_of(struct definer *definer, uint32_t process, uint32_t *node)
 {
     const struct otf2 *self = definer->self;
-    const lode_database *db = self->job->db;
+    const lode_database *db = self->base.job->db;
     lode_id ids[16];
     uint32_t count = 0;
     *node = 0;
     if (db == NULL)
         return LODE_OK;
-    uint32_t line = lode_tracks_process(self->tracks, process)->first_line;
-    LODE_TRY(
-        lode_profile_ids(db, lode_tracks_line(self->tracks, line)->source, ids, 16, &count, definer->error));
+    uint32_t line = lode_tracks_process(self->base.tracks, process)->first_line;
+    LODE_TRY(lode_profile_ids(db, lode_tracks_line(self->base.tracks, line)->source, ids, 16, &count,
+                              definer->error));
     for (uint32_t i = 0; i < count && i < 16; i++) {
         const char *kind = lode_database_id_kind_name(db, ids[i].kind);
         if (kind && strcmp(kind, "NODE") == 0)
@@ -327,7 +327,7 @@ static lode_status define_node(struct definer *definer, struct lode_interner *no
 
 static lode_status define_processes(struct definer *definer, struct lode_interner *nodes)
 {
-    const struct lode_tracks *tracks = definer->self->tracks;
+    const struct lode_tracks *tracks = definer->self->base.tracks;
     OTF2_StringRef name;
     LODE_TRY(string_of(definer, "machine", &name));
     LODE_TRY(lode_otf2_check(OTF2_GlobalDefWriter_WriteSystemTreeNode(definer->writer, 0, name, name,
@@ -349,9 +349,9 @@ static lode_status define_processes(struct definer *definer, struct lode_interne
 static lode_status define_threads(struct definer *definer)
 {
     const struct otf2 *self = definer->self;
-    for (uint32_t i = 0; i < lode_tracks_line_count(self->tracks); i++) {
-        const struct lode_line *line = lode_tracks_line(self->tracks, i);
-        bool is_gpu = self->job->db && strncmp(line->name, "GPU", 3) == 0;
+    for (uint32_t i = 0; i < lode_tracks_line_count(self->base.tracks); i++) {
+        const struct lode_line *line = lode_tracks_line(self->base.tracks, i);
+        bool is_gpu = self->base.job->db && strncmp(line->name, "GPU", 3) == 0;
         OTF2_StringRef name;
         LODE_TRY(clean_string(definer, line->name, &name));
         LODE_TRY(

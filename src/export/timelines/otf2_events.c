@@ -24,6 +24,7 @@ struct value {
 };
 
 struct location {
+    struct lode_timeline_thread base; /* open: struct level */
     struct otf2_location *written;
     OTF2_EvtWriter *writer;
     OTF2_AttributeList *list;
@@ -33,11 +34,15 @@ struct location {
     size_t region_capacity;
     struct lode_array used;                 /* frames, by number */
     struct lode_strings texts[OTF2_TABLES]; /* but for regions */
-    struct lode_array levels, held;
+    struct lode_array held;
     struct lode_wire text;
-    struct lode_arguments arguments;
     uint64_t lost_texts, lost_instants;
 };
+
+static struct location *location_of(struct lode_timeline_thread *base)
+{
+    return (struct location *)base;
+}
 
 /* ---- numbers of the location ---- */
 
@@ -124,8 +129,10 @@ static uint32_t value_text(struct location *location, const lode_argument *argum
 }
 
 /* An attribute for the end of the innermost call, or for the event that is next. */
-static void hold(struct location *location, const char *key, size_t length, const lode_argument *argument)
+static void hold(struct lode_timeline_thread *base, const char *key, size_t length,
+                 const lode_argument *argument)
 {
+    struct location *location = location_of(base);
     char kind = kind_of(argument);
     struct value value = {.type = lode_otf2_type(kind)};
     size_t from = location->text.count;
@@ -152,20 +159,16 @@ static void hold(struct location *location, const char *key, size_t length, cons
 static void hold_number(struct location *location, const char *key, uint64_t number)
 {
     lode_argument argument = {.kind = LODE_VALUE_UNSIGNED, .unsigned_value = number};
-    hold(location, key, strlen(key), &argument);
+    hold(&location->base, key, strlen(key), &argument);
 }
 
 static void hold_all(struct location *location, const char *unnamed, bool is_numbered)
 {
-    const struct lode_arguments *arguments = &location->arguments;
+    const struct lode_arguments *arguments = &location->base.arguments;
     for (size_t i = 0; i < arguments->count; i++) {
-        char name[64];
-        const char *key = arguments->items[i].name;
-        if (key[0] == '\0') {
-            snprintf(name, sizeof name, is_numbered ? "%s%zu" : "%s", unnamed, i + 1);
-            key = name;
-        }
-        hold(location, key, strlen(key), &arguments->items[i]);
+        char text[64];
+        const char *key = lode_argument_key(arguments, i, unnamed, is_numbered, text, sizeof text);
+        hold(&location->base, key, strlen(key), &arguments->items[i]);
     }
 }
 
@@ -185,77 +188,44 @@ static OTF2_AttributeList *list_from(struct location *location, size_t mark)
 
 /* ---- calls ---- */
 
-static lode_status arguments_of(const struct otf2 *self, struct location *location, uint32_t track,
-                                const lode_event *event, lode_error *error)
+static void hold_request(const struct lode_timeline *timeline, struct location *location, uint32_t track)
 {
-    location->arguments.count = 0;
-    if (!self->has_values || event->data_size == 0)
-        return LODE_OK;
-    return lode_tracks_arguments(self->tracks, track, event, &location->arguments, error);
-}
-
-static void hold_request(const struct otf2 *self, struct location *location, uint32_t track)
-{
-    const char *id = lode_recording_track(self->job->recording, track)->id;
+    const char *id = lode_recording_track(timeline->job->recording, track)->id;
     lode_argument value = {.name = "", .kind = LODE_VALUE_TEXT, .bytes = id, .length = strlen(id)};
     if (id[0])
-        hold(location, "request", strlen("request"), &value);
+        hold(&location->base, "request", strlen("request"), &value);
 }
 
-/* Holds what a call has when it begins, and when it ends. */
-static lode_status hold_begin(const struct otf2 *self, struct location *location, uint32_t track,
-                              const lode_event *event, lode_error *error)
+static lode_status begin_call(struct lode_timeline *timeline, struct lode_timeline_thread *base,
+                              const struct lode_timeline_event *given, lode_error *error)
 {
-    LODE_TRY(arguments_of(self, location, track, event, error));
-    hold_all(location, "arg", true);
-    if (self->has_requests && location->levels.count == 0)
-        hold_request(self, location, track);
-    if (event->flags & LODE_EVENT_PREEMPTED && event->kind == LODE_EVENT_SCHED_OUT)
-        hold_number(location, "preempted", 1);
-    return LODE_OK;
-}
-
-static lode_status hold_end(const struct otf2 *self, struct location *location, uint32_t track,
-                            const lode_event *event, lode_error *error)
-{
-    LODE_TRY(arguments_of(self, location, track, event, error));
-    hold_all(location, "result", false);
-    if (event->flags & LODE_EVENT_FAILED && event->kind == LODE_EVENT_LEAVE)
-        hold_number(location, "error", 1);
-    return LODE_OK;
-}
-
-/* Whether the event of a call may have values; most have none. */
-static inline bool may_have_values(const struct otf2 *self, const lode_event *event)
-{
-    return self->has_values && (event->data_size > 0 || event->flags > 0 || self->has_requests);
-}
-
-static lode_status begin_call(const struct otf2 *self, struct location *location, uint32_t track,
-                              const lode_event *event, lode_error *error)
-{
+    struct location *location = location_of(base);
+    const lode_event *event = given->event;
     uint32_t mark = (uint32_t)location->held.count;
     uint32_t region = region_of(location, event->function);
-    LODE_TRY_ALLOC(region != LODE_NO_NUMBER, error);
-    if (may_have_values(self, event))
-        LODE_TRY(hold_begin(self, location, track, event, error));
-    struct level *level = lode_array_push(&location->levels);
-    LODE_TRY_ALLOC(level, error);
+    bool is_request = timeline->has_requests && timeline->has_values && base->open.items.count == 0;
+    struct level *level = open_calls_push(&base->open);
+    LODE_TRY_ALLOC(level && region != LODE_NO_NUMBER, error);
     *level = (struct level){region, mark};
+    hold_all(location, "arg", true);
+    if (is_request)
+        hold_request(timeline, location, given->track);
+    if (timeline->has_values && event->flags & LODE_EVENT_PREEMPTED && event->kind == LODE_EVENT_SCHED_OUT)
+        hold_number(location, "preempted", 1);
     return lode_otf2_check(
         OTF2_EvtWriter_Enter(location->writer, list_from(location, mark), location->time, region),
         "write an event", error);
 }
 
-static lode_status end_call(const struct otf2 *self, struct location *location, uint32_t track,
-                            const lode_event *event, lode_error *error)
+static lode_status end_call(struct lode_timeline *timeline, struct lode_timeline_thread *base,
+                            const struct lode_timeline_event *given, lode_error *error)
 {
-    if (location->levels.count == 0)
-        return LODE_OK;
-    struct level level = *LODE_ARRAY_AT(&location->levels, struct level, location->levels.count - 1);
-    lode_array_pop(&location->levels);
-    if (may_have_values(self, event))
-        LODE_TRY(hold_end(self, location, track, event, error));
+    struct location *location = location_of(base);
+    const lode_event *event = given->event;
+    struct level level = *(const struct level *)open_calls_pop(&base->open);
+    hold_all(location, "result", false);
+    if (timeline->has_values && event->flags & LODE_EVENT_FAILED && event->kind == LODE_EVENT_LEAVE)
+        hold_number(location, "error", 1);
     return lode_otf2_check(
         OTF2_EvtWriter_Leave(location->writer, list_from(location, level.mark), location->time, level.region),
         "write an event", error);
@@ -266,7 +236,7 @@ static lode_status end_call(const struct otf2 *self, struct location *location, 
 /* Numbers with names are a metric: its text is the event, then each member. */
 static lode_status put_metric(struct location *location, const char *name, lode_error *error)
 {
-    const struct lode_arguments *arguments = &location->arguments;
+    const struct lode_arguments *arguments = &location->base.arguments;
     OTF2_Type types[MEMBERS_MAX];
     OTF2_MetricValue values[MEMBERS_MAX];
     size_t count = arguments->count < MEMBERS_MAX ? arguments->count : MEMBERS_MAX;
@@ -292,73 +262,33 @@ static lode_status put_metric(struct location *location, const char *name, lode_
         "write an event", error);
 }
 
-/* An attribute of the innermost call, whose end will have it. */
-static void hold_attribute(struct location *location, const char *name)
-{
-    const struct lode_arguments *arguments = &location->arguments;
-    if (arguments->count == 1)
-        hold(location, name, strlen(name), &arguments->items[0]);
-    if (arguments->count < 2)
-        return;
-    /* The key is a value too. */
-    struct lode_wire key = {0};
-    lode_wire_argument(&key, &arguments->items[0]);
-    if (key.failed)
-        location->text.failed = true;
-    else
-        hold(location, (const char *)key.bytes, key.count, &arguments->items[1]);
-    wire_free(&key);
-}
-
 /* Classes and messages of an exception and of its causes; frames are many texts. */
 static void hold_exception(struct location *location)
 {
     struct lode_thrown thrown = {0};
-    while (lode_thrown_next(&thrown, &location->arguments)) {
+    while (lode_thrown_next(&thrown, &location->base.arguments)) {
         char key[64];
         int length = snprintf(key, sizeof key, "exception %s", thrown.key);
         if (thrown.value)
-            hold(location, key, (size_t)length, thrown.value);
+            hold(&location->base, key, (size_t)length, thrown.value);
     }
 }
 
-static lode_status put_happening(const struct otf2 *self, struct location *location, uint32_t track,
-                                 const lode_event *event, lode_error *error)
+static lode_status put_happening(struct lode_timeline *timeline, struct lode_timeline_thread *base,
+                                 const struct lode_timeline_event *given, lode_error *error)
 {
-    const lode_recording *recording = self->job->recording;
-    const char *name = lode_event_name(recording, event);
-    lode_instant kind = lode_event_instant(recording, event);
-    bool is_in_call = location->levels.count > 0;
-    LODE_TRY(arguments_of(self, location, track, event, error));
-    if (kind == LODE_INSTANT_ATTRIBUTE && is_in_call)
-        hold_attribute(location, name);
-    else if (kind == LODE_INSTANT_NUMBERS && is_in_call)
-        hold_all(location, name, true);
-    else if (kind == LODE_INSTANT_EXCEPTION && is_in_call)
+    struct location *location = location_of(base);
+    bool is_in_call = lode_timeline_is_in_call(base), is_loss = given->event->kind == LODE_EVENT_LOST;
+    (void)timeline;
+    if (!is_loss && given->instant == LODE_INSTANT_NUMBERS && is_in_call)
+        hold_all(location, given->name, true);
+    else if (!is_loss && given->instant == LODE_INSTANT_EXCEPTION && is_in_call)
         hold_exception(location);
-    else if (kind == LODE_INSTANT_OTHER && lode_arguments_are_numbers(&location->arguments))
-        return put_metric(location, name, error);
+    else if (!is_loss && given->instant == LODE_INSTANT_OTHER && lode_arguments_are_numbers(&base->arguments))
+        return put_metric(location, given->name, error);
     else
         location->lost_instants++;
     return LODE_OK;
-}
-
-static lode_status put(const struct otf2 *self, struct location *location, uint32_t track,
-                       const lode_event *event, lode_error *error)
-{
-    switch (event->kind) {
-    case LODE_EVENT_ENTER:
-    case LODE_EVENT_SCHED_OUT:
-        return begin_call(self, location, track, event, error);
-    case LODE_EVENT_LEAVE:
-    case LODE_EVENT_SCHED_IN:
-        return end_call(self, location, track, event, error);
-    case LODE_EVENT_LOST:
-        location->lost_instants++;
-        return LODE_OK;
-    default:
-        return put_happening(self, location, track, event, error);
-    }
 }
 
 /* ---- the encoder ---- */
@@ -371,7 +301,7 @@ static lode_status begin(void *user, void *state, const struct lode_line *line, 
     (void)out;
     if (!location->is_ready) {
         lode_array_init(&location->used, sizeof(const lode_function *), UINT32_MAX - 1);
-        lode_array_init(&location->levels, sizeof(struct level), UINT32_MAX);
+        open_calls_init(&location->base.open, sizeof(struct level), UINT32_MAX);
         lode_array_init(&location->held, sizeof(struct value), UINT32_MAX);
         location->list = OTF2_AttributeList_New();
         location->is_ready = true;
@@ -391,11 +321,11 @@ static lode_status take(void *user, void *state, const struct lode_line *line, u
                         const lode_event *events, size_t count, struct lode_wire *out, lode_error *error)
 {
     struct location *location = state;
-    (void)line, (void)out;
     for (size_t i = 0; i < count; i++) {
+        struct lode_timeline_event event = {line, track, &events[i], out, NULL, LODE_INSTANT_OTHER};
         /* The writer refuses times that fall. */
         location->time = events[i].time > location->time ? events[i].time : location->time;
-        LODE_TRY(put(user, location, track, &events[i], error));
+        LODE_TRY(lode_timeline_put(user, &location->base, &event, error));
     }
     return location->text.failed ? lode_fail_memory(error) : LODE_OK;
 }
@@ -429,11 +359,12 @@ static bool share(struct otf2 *self, struct location *location, unsigned table)
 }
 
 /* Makes the state ready for another line; memory stays. */
-static void forget(struct location *location)
+static void forget(struct lode_timeline *timeline, struct location *location)
 {
+    lode_timeline_forget(timeline, &location->base);
     for (size_t i = 0; i < location->used.count; i++)
         location->regions[(*LODE_ARRAY_AT(&location->used, const lode_function *, i))->index] = 0;
-    location->used.count = location->levels.count = location->held.count = 0;
+    location->used.count = location->held.count = 0;
     for (unsigned i = 0; i < OTF2_TABLES; i++)
         lode_strings_free(&location->texts[i]);
     location->written = NULL;
@@ -460,30 +391,31 @@ static lode_status end(void *user, void *state, const struct lode_line *line, st
     atomic_fetch_add(&self->lost_texts, location->lost_texts);
     atomic_fetch_add(&self->lost_instants, location->lost_instants);
     location->lost_texts = location->lost_instants = 0;
-    forget(location);
+    forget(&self->base, location);
     return LODE_OK;
 }
 
 static void close(void *user, void *state)
 {
-    const struct otf2 *self = user;
+    struct otf2 *self = user;
     struct location *location = state;
     if (location->writer)
         OTF2_Archive_CloseEvtWriter(self->archive, location->writer);
     if (location->written)
-        forget(location);
+        forget(&self->base, location);
     if (location->list)
         OTF2_AttributeList_Delete(location->list);
     free(location->regions);
     lode_array_free(&location->used);
-    lode_array_free(&location->levels);
     lode_array_free(&location->held);
     wire_free(&location->text);
-    free(location->arguments.items);
+    lode_timeline_close(&location->base);
 }
 
 lode_status lode_otf2_write_events(struct otf2 *self, lode_error *error)
 {
+    static const struct lode_timeline_calls calls = {
+        .begins = begin_call, .ends = end_call, .hold = hold, .happens = put_happening};
     struct lode_encoder encoder = {.alternates = true,
                                    .state_size = sizeof(struct location),
                                    .user = self,
@@ -492,6 +424,7 @@ lode_status lode_otf2_write_events(struct otf2 *self, lode_error *error)
                                    .end = end,
                                    .close = close};
     struct lode_tracks_counts counts;
-    LODE_TRY(lode_tracks_run(self->tracks, &encoder, &counts, error));
-    return lode_tracks_report(self->job, &counts, error);
+    self->base.calls = &calls;
+    LODE_TRY(lode_tracks_run(self->base.tracks, &encoder, &counts, error));
+    return lode_tracks_report(self->base.job, &counts, error);
 }

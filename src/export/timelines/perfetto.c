@@ -57,7 +57,7 @@ static void put_thread(const struct perfetto *self, const struct lode_line *line
 {
     size_t packet, track = begin_track(time, perfetto_thread_uuid(self, line), out, &packet);
     size_t part = wire_begin(out, TRACK_THREAD);
-    wire_int(out, THREAD_PID, lode_tracks_process(self->tracks, line->process)->pid);
+    wire_int(out, THREAD_PID, lode_tracks_process(self->base.tracks, line->process)->pid);
     wire_int(out, THREAD_TID, line->tid);
     wire_text(out, THREAD_NAME, line->name);
     wire_end(out, part);
@@ -69,14 +69,13 @@ static void put_thread(const struct perfetto *self, const struct lode_line *line
 static lode_status write_head(struct perfetto *self, lode_error *error)
 {
     struct lode_wire out = {0};
-    uint64_t begin, end;
-    lode_tracks_bounds(self->tracks, &begin, &end);
-    put_clocks(begin, lode_tracks_utc_offset(self->tracks), &out);
+    uint64_t begin = self->base.base;
+    put_clocks(begin, lode_tracks_utc_offset(self->base.tracks), &out);
     for (uint32_t i = 0; i < self->process_count; i++)
-        put_process(lode_tracks_process(self->tracks, i), i + UINT64_C(1), begin, &out);
-    for (uint32_t i = 0; i < lode_tracks_line_count(self->tracks); i++)
-        put_thread(self, lode_tracks_line(self->tracks, i), begin, &out);
-    lode_status status = lode_wire_flush(&out, self->job->file, 1, error);
+        put_process(lode_tracks_process(self->base.tracks, i), i + UINT64_C(1), begin, &out);
+    for (uint32_t i = 0; i < lode_tracks_line_count(self->base.tracks); i++)
+        put_thread(self, lode_tracks_line(self->base.tracks, i), begin, &out);
+    lode_status status = lode_wire_flush(&out, self->base.job->file, 1, error);
     wire_free(&out);
     return status;
 }
@@ -84,25 +83,21 @@ static lode_status write_head(struct perfetto *self, lode_error *error)
 static lode_status write_all(struct perfetto *self, lode_error *error)
 {
     struct lode_tracks_counts counts;
-    self->process_count = lode_tracks_process_count(self->tracks);
-    LODE_TRY(lode_tracks_warn(self->tracks, self->job, EVENT_SIZE, SIZE_MAX_IN_BROWSER,
+    self->process_count = lode_tracks_process_count(self->base.tracks);
+    LODE_TRY(lode_tracks_warn(self->base.tracks, self->base.job, EVENT_SIZE, SIZE_MAX_IN_BROWSER,
                               "ui.perfetto.dev without trace_processor_shell", error));
     LODE_TRY(write_head(self, error));
     LODE_TRY(lode_perfetto_write_events(self, &counts, error));
-    LODE_TRY(lode_tracks_report_cut(self->job, self->cut, LEVELS_MAX, "Perfetto keeps no more", error));
-    return lode_tracks_report(self->job, &counts, error);
+    return lode_timeline_report(&self->base, &counts, LEVELS_MAX, "Perfetto keeps no more", error);
 }
 
 static lode_status run(struct lode_export *job, lode_error *error)
 {
-    struct perfetto self = {.job = job,
-                            .has_requests = job->recording && lode_recording_has_requests(job->recording),
-                            .has_values = job->recording && !job->options->no_arguments,
-                            .has_samples = job->db && job->options->samples};
-    lode_status status = lode_tracks_open(&self.tracks, job, error);
+    struct perfetto self = {.has_samples = job->db && job->options->samples};
+    lode_status status = lode_timeline_open(&self.base, job, error);
     if (status == LODE_OK)
         status = write_all(&self, error);
-    lode_tracks_close(self.tracks);
+    lode_tracks_close(self.base.tracks);
     return status;
 }
 

@@ -12,7 +12,6 @@
 #include "base/memory/map.h"
 #include "export/export.h"
 #include "export/timelines/tracks.h"
-#include <stdatomic.h>
 
 /* Fields of the messages, by number. */
 enum {
@@ -100,13 +99,13 @@ enum {
 
 /* The state of one sequence. */
 struct sequence {
-    uint64_t time;                   /* of the last packet */
-    uint64_t uuid;                   /* of the thread's track */
-    uint8_t suffix[16], suffix_size; /* sequence id and flags of each packet */
+    /* Open calls are of size_t: where the annotations of each begin in `held`. */
+    struct lode_timeline_thread base;
+    uint64_t time;                    /* of the last packet */
+    uint64_t uuid;                    /* of the thread's track */
+    uint8_t suffix[16], suffix_size;  /* sequence id and flags of each packet */
     bool has_begun;
     unsigned categories; /* bits of those that were defined */
-    uint32_t depth, hidden;
-    uint64_t cut; /* calls that are too deep */
     /* Ids of function names, by index; and which are not 0. */
     uint32_t *ids;
     size_t id_capacity;
@@ -117,17 +116,13 @@ struct sequence {
     uint32_t text_ids[TEXTS_MAX];
     struct lode_wire interned; /* for the next packet */
     struct lode_wire held;     /* annotations of open calls, which go out with their ends */
-    size_t marks[LEVELS_MAX];  /* where those of each call begin */
     struct lode_wire text, more;
-    struct lode_arguments arguments;
 };
 
 struct perfetto {
-    struct lode_export *job;
-    struct lode_tracks *tracks;
-    bool has_requests, has_values, has_samples;
+    struct lode_timeline base;
+    bool has_samples;
     uint64_t process_count;
-    atomic_uint_fast64_t cut;
 };
 
 /* Tracks: processes have numbers from 1, then threads; counters are above all of them. */

@@ -13,14 +13,14 @@ static uint64_t counter_uuid(const struct lode_line *line, uint32_t number)
     return ((uint64_t)line->index + 1) << 33 | number;
 }
 
-static lode_status arguments_of(const struct perfetto *self, struct sequence *sequence, uint32_t track,
-                                const lode_event *event, lode_error *error)
+static struct perfetto *perfetto_of(struct lode_timeline *base)
 {
-    sequence->arguments.count = 0;
-    sequence->more.count = 0;
-    if (!self->has_values)
-        return LODE_OK;
-    return lode_tracks_arguments(self->tracks, track, event, &sequence->arguments, error);
+    return (struct perfetto *)base;
+}
+
+static struct sequence *sequence_of(struct lode_timeline_thread *base)
+{
+    return (struct sequence *)base;
 }
 
 /* Writes a number at `at`. Most have one or two bytes, unpredictably: no branch depends on it. */
@@ -42,17 +42,18 @@ static inline uint8_t *put_short(uint8_t *at, uint64_t value)
 static size_t put_plain(const struct perfetto *self, struct sequence *sequence, const lode_event *events,
                         size_t count, struct lode_wire *out)
 {
-    const uint32_t lowest = self->has_requests, levels = LEVELS_MAX - lowest;
-    const size_t suffix = sequence->suffix_size;
-    uint32_t depth = sequence->depth;
+    struct lode_open_calls *open = &sequence->base.open;
+    const size_t lowest = self->base.has_requests, capacity = open->items.capacity;
+    const size_t levels = capacity > lowest ? capacity - lowest : 0, suffix = sequence->suffix_size;
+    size_t depth = open->items.count;
     uint64_t time = sequence->time;
     size_t done = 0;
-    if (sequence->hidden + sequence->held.count + sequence->interned.count > 0 ||
+    if (open->hidden + sequence->held.count + sequence->interned.count > 0 ||
         !wire_reserve(out, count * PACKET_MAX))
         return 0;
     uint8_t *at = out->bytes + out->count;
     for (const lode_event *event = events; done < count; event++, done++) {
-        uint32_t is_end = event->kind, level = depth - is_end;
+        size_t is_end = event->kind, level = depth - is_end;
         if (event->kind > LODE_EVENT_LEAVE || event->flags > 0 || event->data_size > 0 ||
             level - lowest >= levels || event->function->index >= sequence->id_capacity)
             break;
@@ -73,33 +74,31 @@ static size_t put_plain(const struct perfetto *self, struct sequence *sequence, 
         at[1] = (uint8_t)size;
         at += 2 + size;
         packet[1] = (uint8_t)(at - packet - 2);
-        sequence->marks[level] = 0;
+        *OPEN_CALLS_AT(open, size_t, level) = 0;
         depth = level + 1 - is_end;
         time = event->time;
     }
-    sequence->depth = depth;
+    open->items.count = depth;
     sequence->time = time;
     out->count = (size_t)(at - out->bytes);
     return done;
 }
 
-static lode_status begin_call(struct perfetto *self, struct sequence *sequence, uint32_t track,
-                              const lode_event *event, struct lode_wire *out, lode_error *error)
+static lode_status begin_call(struct lode_timeline *timeline, struct lode_timeline_thread *base,
+                              const struct lode_timeline_event *given, lode_error *error)
 {
-    if (sequence->depth >= LEVELS_MAX) {
-        sequence->hidden++;
-        sequence->cut++;
-        return LODE_OK;
-    }
+    struct sequence *sequence = sequence_of(base);
+    const lode_event *event = given->event;
     bool is_off = event->kind == LODE_EVENT_SCHED_OUT,
-         is_request = self->has_requests && sequence->depth == 0;
-    uint32_t id = lode_perfetto_name_id(self, sequence, event->function);
-    LODE_TRY_ALLOC(id > 0, error);
-    sequence->marks[sequence->depth++] = sequence->held.count;
-    LODE_TRY(arguments_of(self, sequence, track, event, error));
+         is_request = timeline->has_requests && base->open.items.count == 0;
+    uint32_t id = lode_perfetto_name_id(perfetto_of(timeline), sequence, event->function);
+    size_t *mark = open_calls_push(&base->open);
+    LODE_TRY_ALLOC(id > 0 && mark, error);
+    *mark = sequence->held.count;
+    sequence->more.count = 0;
     lode_perfetto_annotate_all(sequence, "arg", &sequence->more);
-    if (is_request && self->has_values) {
-        const lode_track *known = lode_recording_track(self->job->recording, track);
+    if (is_request && timeline->has_values) {
+        const lode_track *known = lode_recording_track(timeline->job->recording, given->track);
         if (known->id[0])
             lode_perfetto_annotate_text(sequence, "request", known->id, &sequence->more);
     }
@@ -108,29 +107,26 @@ static lode_status begin_call(struct perfetto *self, struct sequence *sequence, 
         if (event->flags & LODE_EVENT_PREEMPTED)
             lode_perfetto_annotate_flag(sequence, "preempted", &sequence->more);
     }
-    lode_perfetto_put_event(sequence, event->time, TYPE_BEGIN, id, is_off ? CATEGORY_SCHED : 0, out);
+    lode_perfetto_put_event(sequence, event->time, TYPE_BEGIN, id, is_off ? CATEGORY_SCHED : 0, given->out);
     return LODE_OK;
 }
 
-static lode_status end_call(struct perfetto *self, struct sequence *sequence, uint32_t track,
-                            const lode_event *event, struct lode_wire *out, lode_error *error)
+static lode_status end_call(struct lode_timeline *timeline, struct lode_timeline_thread *base,
+                            const struct lode_timeline_event *given, lode_error *error)
 {
-    if (sequence->hidden > 0) {
-        sequence->hidden--;
-        return LODE_OK;
-    }
-    if (sequence->depth == 0)
-        return LODE_OK;
-    size_t mark = sequence->marks[--sequence->depth];
+    struct sequence *sequence = sequence_of(base);
+    const lode_event *event = given->event;
+    size_t mark = *(const size_t *)open_calls_pop(&base->open);
     bool has_failed = (event->flags & LODE_EVENT_FAILED) != 0 && event->kind == LODE_EVENT_LEAVE;
-    LODE_TRY(arguments_of(self, sequence, track, event, error));
+    (void)error;
+    sequence->more.count = 0;
     if (sequence->held.count > mark)
         wire_raw(&sequence->more, sequence->held.bytes + mark, sequence->held.count - mark);
     sequence->held.count = mark;
     lode_perfetto_annotate_all(sequence, "result", &sequence->more);
-    if (has_failed && self->has_values)
+    if (has_failed && timeline->has_values)
         lode_perfetto_annotate_flag(sequence, "error", &sequence->more);
-    lode_perfetto_put_event(sequence, event->time, TYPE_END, 0, 0, out);
+    lode_perfetto_put_event(sequence, event->time, TYPE_END, 0, 0, given->out);
     return LODE_OK;
 }
 
@@ -174,55 +170,17 @@ static void put_instant(struct sequence *sequence, const struct lode_line *line,
     lode_perfetto_categorize(sequence, CATEGORY_EVENT, "event");
     uint32_t id = lode_perfetto_instant_id(sequence, name);
     lode_perfetto_put_event(sequence, time, TYPE_INSTANT, id, CATEGORY_EVENT, out);
-    if (!lode_arguments_are_numbers(&sequence->arguments))
+    if (!lode_arguments_are_numbers(&sequence->base.arguments))
         return;
-    for (size_t i = 0; i < sequence->arguments.count; i++)
-        put_counter(sequence, line, name, &sequence->arguments.items[i], time, out);
+    for (size_t i = 0; i < sequence->base.arguments.count; i++)
+        put_counter(sequence, line, name, &sequence->base.arguments.items[i], time, out);
 }
 
-/* An attribute of the innermost call, whose end will have it. */
-static void hold_attribute(struct sequence *sequence, const char *name)
+static void hold(struct lode_timeline_thread *base, const char *key, size_t length,
+                 const lode_argument *value)
 {
-    const struct lode_arguments *arguments = &sequence->arguments;
-    if (sequence->depth == 0 || sequence->hidden > 0 || arguments->count == 0)
-        return;
-    if (arguments->count == 1) {
-        lode_perfetto_annotate(sequence, name, strlen(name), &arguments->items[0], &sequence->held);
-        return;
-    }
-    /* The key is a value too. */
-    sequence->more.count = 0;
-    lode_wire_argument(&sequence->more, &arguments->items[0]);
-    lode_perfetto_annotate(sequence, (const char *)sequence->more.bytes, sequence->more.count,
-                           &arguments->items[1], &sequence->held);
-}
-
-static lode_status put_happening(struct perfetto *self, struct sequence *sequence,
-                                 const struct lode_line *line, uint32_t track, const lode_event *event,
-                                 struct lode_wire *out, lode_error *error)
-{
-    const lode_recording *recording = self->job->recording;
-    LODE_TRY(arguments_of(self, sequence, track, event, error));
-    const char *name = lode_event_name(recording, event);
-    switch (lode_event_instant(recording, event)) {
-    case LODE_INSTANT_ATTRIBUTE:
-        hold_attribute(sequence, name);
-        break;
-    case LODE_INSTANT_NUMBERS:
-        if (sequence->depth > 0 && sequence->hidden == 0)
-            lode_perfetto_annotate_all(sequence, name, &sequence->held);
-        break;
-    case LODE_INSTANT_EXCEPTION:
-        lode_perfetto_categorize(sequence, CATEGORY_ERROR, "error");
-        lode_perfetto_annotate_exception(sequence, &sequence->more);
-        lode_perfetto_put_event(sequence, event->time, TYPE_INSTANT,
-                                lode_perfetto_instant_id(sequence, "exception"), CATEGORY_ERROR, out);
-        break;
-    case LODE_INSTANT_OTHER:
-        put_instant(sequence, line, name, event->time, out);
-        break;
-    }
-    return LODE_OK;
+    struct sequence *sequence = sequence_of(base);
+    lode_perfetto_annotate(sequence, key, length, value, &sequence->held);
 }
 
 static void put_loss(struct sequence *sequence, const lode_event *event, struct lode_wire *out)
@@ -244,7 +202,7 @@ static uint32_t sample_frame(struct perfetto *self, struct sequence *sequence, c
     bool added;
     uint32_t *id =
         lode_map_add(&sequence->frames, frame->index, (uint32_t)sequence->frames.count + 1, &added);
-    const struct lode_frame_name *name = id && added ? lode_tracks_name(self->tracks, frame) : NULL;
+    const struct lode_frame_name *name = id && added ? lode_tracks_name(self->base.tracks, frame) : NULL;
     if (id == NULL || (added && name == NULL))
         return 0;
     if (added) {
@@ -262,7 +220,7 @@ static bool put_callstack(struct perfetto *self, struct sequence *sequence, uint
 {
     uint32_t ids[LEVELS_MAX], count = 0;
     while (stack > 0 && count < LEVELS_MAX) {
-        ids[count] = sample_frame(self, sequence, lode_tracks_stack(self->tracks, stack, &stack));
+        ids[count] = sample_frame(self, sequence, lode_tracks_stack(self->base.tracks, stack, &stack));
         if (ids[count++] == 0)
             return false;
     }
@@ -274,9 +232,11 @@ static bool put_callstack(struct perfetto *self, struct sequence *sequence, uint
     return true;
 }
 
-static lode_status put_sample(struct perfetto *self, struct sequence *sequence, const struct lode_line *line,
-                              const lode_event *event, struct lode_wire *out, lode_error *error)
+static lode_status put_sample(struct perfetto *self, struct sequence *sequence,
+                              const struct lode_timeline_event *given, lode_error *error)
 {
+    const lode_event *event = given->event;
+    struct lode_wire *out = given->out;
     bool added;
     uint32_t *id = lode_map_add(&sequence->stacks, event->id, (uint32_t)sequence->stacks.count + 1, &added);
     LODE_TRY_ALLOC(id, error);
@@ -284,8 +244,8 @@ static lode_status put_sample(struct perfetto *self, struct sequence *sequence, 
         LODE_TRY_ALLOC(put_callstack(self, sequence, (uint32_t)event->id, *id), error);
     size_t packet = lode_perfetto_begin_packet(sequence, event->time, out);
     size_t sample = wire_begin(out, PACKET_PERF_SAMPLE);
-    wire_int(out, SAMPLE_PID, lode_tracks_process(self->tracks, line->process)->pid);
-    wire_int(out, SAMPLE_TID, line->tid);
+    wire_int(out, SAMPLE_PID, lode_tracks_process(self->base.tracks, given->line->process)->pid);
+    wire_int(out, SAMPLE_TID, given->line->tid);
     wire_uint(out, SAMPLE_CALLSTACK_ID, *id);
     wire_end(out, sample);
     wire_end(out, packet);
@@ -294,24 +254,36 @@ static lode_status put_sample(struct perfetto *self, struct sequence *sequence, 
 
 /* ---- all of them ---- */
 
-static lode_status put(struct perfetto *self, struct sequence *sequence, const struct lode_line *line,
-                       uint32_t track, const lode_event *event, struct lode_wire *out, lode_error *error)
+static lode_status put_happening(struct lode_timeline *timeline, struct lode_timeline_thread *base,
+                                 const struct lode_timeline_event *given, lode_error *error)
 {
-    switch (event->kind) {
-    case LODE_EVENT_ENTER:
-    case LODE_EVENT_SCHED_OUT:
-        return begin_call(self, sequence, track, event, out, error);
-    case LODE_EVENT_LEAVE:
-    case LODE_EVENT_SCHED_IN:
-        return end_call(self, sequence, track, event, out, error);
-    case LODE_EVENT_LOST:
-        put_loss(sequence, event, out);
+    struct sequence *sequence = sequence_of(base);
+    const lode_event *event = given->event;
+    sequence->more.count = 0;
+    if (event->kind == LODE_EVENT_LOST) {
+        put_loss(sequence, event, given->out);
         return LODE_OK;
-    default:
-        if (self->has_samples)
-            return put_sample(self, sequence, line, event, out, error);
-        return put_happening(self, sequence, line, track, event, out, error);
     }
+    if (perfetto_of(timeline)->has_samples)
+        return put_sample(perfetto_of(timeline), sequence, given, error);
+    switch (given->instant) {
+    case LODE_INSTANT_ATTRIBUTE:
+        break;
+    case LODE_INSTANT_NUMBERS:
+        if (lode_timeline_is_in_call(base))
+            lode_perfetto_annotate_all(sequence, given->name, &sequence->held);
+        break;
+    case LODE_INSTANT_EXCEPTION:
+        lode_perfetto_categorize(sequence, CATEGORY_ERROR, "error");
+        lode_perfetto_annotate_exception(sequence, &sequence->more);
+        lode_perfetto_put_event(sequence, event->time, TYPE_INSTANT,
+                                lode_perfetto_instant_id(sequence, "exception"), CATEGORY_ERROR, given->out);
+        break;
+    case LODE_INSTANT_OTHER:
+        put_instant(sequence, given->line, given->name, event->time, given->out);
+        break;
+    }
+    return LODE_OK;
 }
 
 /* ---- the encoder ---- */
@@ -323,6 +295,7 @@ static lode_status begin(void *user, void *state, const struct lode_line *line, 
     struct sequence *sequence = state;
     (void)out, (void)error;
     if (sequence->used.item_size == 0) {
+        open_calls_init(&sequence->base.open, sizeof(size_t), LEVELS_MAX);
         lode_array_init(&sequence->used, sizeof(uint32_t), SIZE_MAX);
         lode_strings_init(&sequence->texts);
         lode_strings_init(&sequence->keys);
@@ -350,7 +323,10 @@ static lode_status take(void *user, void *state, const struct lode_line *line, u
     for (size_t i = 0; i < count; i++) {
         i += put_plain(self, sequence, events + i, count - i, out);
         if (i < count)
-            LODE_TRY(put(self, sequence, line, track, &events[i], out, error));
+            LODE_TRY(lode_timeline_put(
+                &self->base, &sequence->base,
+                &(struct lode_timeline_event){line, track, &events[i], out, NULL, LODE_INSTANT_OTHER},
+                error));
     }
     bool failed =
         sequence->interned.failed || sequence->held.failed || sequence->text.failed || sequence->more.failed;
@@ -361,7 +337,6 @@ static lode_status take(void *user, void *state, const struct lode_line *line, u
 static lode_status end(void *user, void *state, const struct lode_line *line, struct lode_wire *out,
                        lode_error *error)
 {
-    struct perfetto *self = user;
     struct sequence *sequence = state;
     (void)line, (void)out, (void)error;
     for (size_t i = 0; i < sequence->used.count; i++)
@@ -379,9 +354,7 @@ static lode_status end(void *user, void *state, const struct lode_line *line, st
     sequence->has_begun = false;
     sequence->categories = 0;
     sequence->interned.count = sequence->held.count = 0;
-    sequence->depth = sequence->hidden = 0;
-    atomic_fetch_add(&self->cut, sequence->cut);
-    sequence->cut = 0;
+    lode_timeline_forget(user, &sequence->base);
     return LODE_OK;
 }
 
@@ -402,12 +375,14 @@ static void close(void *user, void *state)
     wire_free(&sequence->held);
     wire_free(&sequence->text);
     wire_free(&sequence->more);
-    free(sequence->arguments.items);
+    lode_timeline_close(&sequence->base);
 }
 
 lode_status lode_perfetto_write_events(struct perfetto *self, struct lode_tracks_counts *counts,
                                        lode_error *error)
 {
+    static const struct lode_timeline_calls calls = {
+        .begins = begin_call, .ends = end_call, .hold = hold, .happens = put_happening};
     struct lode_encoder encoder = {.alternates = true,
                                    .wants_samples = self->has_samples,
                                    .state_size = sizeof(struct sequence),
@@ -416,5 +391,6 @@ lode_status lode_perfetto_write_events(struct perfetto *self, struct lode_tracks
                                    .take = take,
                                    .end = end,
                                    .close = close};
-    return lode_tracks_run(self->tracks, &encoder, counts, error);
+    self->base.calls = &calls;
+    return lode_tracks_run(self->base.tracks, &encoder, counts, error);
 }

@@ -97,7 +97,7 @@ uint32_t lode_perfetto_name_id(struct perfetto *self, struct sequence *sequence,
         if (!LODE_GROW_ZEROED(sequence->ids, sequence->id_capacity, 2 * ((size_t)frame->index + 32)))
             return 0;
     }
-    const struct lode_frame_name *name = lode_tracks_name(self->tracks, frame);
+    const struct lode_frame_name *name = lode_tracks_name(self->base.tracks, frame);
     uint32_t *used = lode_array_push(&sequence->used);
     if (name == NULL || used == NULL)
         return 0;
@@ -192,15 +192,11 @@ void lode_perfetto_annotate(struct sequence *sequence, const char *key, size_t l
 
 void lode_perfetto_annotate_all(struct sequence *sequence, const char *unnamed, struct lode_wire *out)
 {
-    const struct lode_arguments *arguments = &sequence->arguments;
+    const struct lode_arguments *arguments = &sequence->base.arguments;
     for (size_t i = 0; i < arguments->count; i++) {
-        char name[32];
-        const char *key = arguments->items[i].name;
-        if (key[0] == '\0') {
-            snprintf(name, sizeof name, arguments->count > 1 || unnamed[0] == 'a' ? "%s%zu" : "%s", unnamed,
-                     i + 1);
-            key = name;
-        }
+        char text[32];
+        bool is_numbered = arguments->count > 1 || unnamed[0] == 'a';
+        const char *key = lode_argument_key(arguments, i, unnamed, is_numbered, text, sizeof text);
         lode_perfetto_annotate(sequence, key, strlen(key), &arguments->items[i], out);
     }
 }
@@ -228,7 +224,7 @@ static void put_stack(struct sequence *sequence, const struct lode_thrown *throw
     put_key(sequence, thrown->key, strlen(thrown->key), out);
     for (size_t i = 0; i < thrown->frame_count; i++) {
         sequence->text.count = 0;
-        lode_wire_frame(&sequence->text, &sequence->arguments, thrown->frame + 4 * i);
+        lode_wire_frame(&sequence->text, &sequence->base.arguments, thrown->frame + 4 * i);
         size_t value = wire_begin(out, ANNOTATION_ARRAY);
         wire_bytes(out, ANNOTATION_STRING, sequence->text.bytes, sequence->text.count);
         wire_end(out, value);
@@ -239,7 +235,7 @@ static void put_stack(struct sequence *sequence, const struct lode_thrown *throw
 void lode_perfetto_annotate_exception(struct sequence *sequence, struct lode_wire *out)
 {
     struct lode_thrown thrown = {0};
-    while (lode_thrown_next(&thrown, &sequence->arguments))
+    while (lode_thrown_next(&thrown, &sequence->base.arguments))
         if (thrown.value)
             lode_perfetto_annotate(sequence, thrown.key, strlen(thrown.key), thrown.value, out);
         else

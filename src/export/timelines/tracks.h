@@ -9,9 +9,11 @@
 
 #include "export/wire.h"
 #include "model/database/context.h"
+#include "model/recording/open_calls.h"
 #include <lode/event.h>
 #include <lode/name.h>
 #include <lode/trace.h>
+#include <stdatomic.h>
 
 struct lode_export;
 
@@ -164,6 +166,10 @@ void lode_wire_argument(struct lode_wire *out, const lode_argument *argument);
 /* Whether all values are numbers with names, which is what counters need. */
 bool lode_arguments_are_numbers(const struct lode_arguments *arguments);
 
+/* What an argument is called: one without a name is `unnamed`, with its position if numbered. */
+const char *lode_argument_key(const struct lode_arguments *arguments, size_t index, const char *unnamed,
+                              bool is_numbered, char *text, size_t size);
+
 /*
  * An exception (LODE_INSTANT_EXCEPTION) as keys and values: "class", "message", "stack", then
  * "cause", "cause message", "cause stack", "cause 2"... Begin with zeros; false at the end.
@@ -178,5 +184,68 @@ struct lode_thrown {
 bool lode_thrown_next(struct lode_thrown *thrown, const struct lode_arguments *arguments);
 /* Appends a frame of such a stack: "class.method(file:line)". */
 void lode_wire_frame(struct lode_wire *out, const struct lode_arguments *arguments, size_t frame);
+
+/* ---- events one by one ---- */
+
+struct lode_timeline;
+struct lode_timeline_thread;
+
+/* An event of a line, and what it is if it is no call. */
+struct lode_timeline_event {
+    const struct lode_line *line;
+    uint32_t track;
+    const lode_event *event;
+    struct lode_wire *out;
+    const char *name; /* of an instant of a recording */
+    lode_instant instant;
+};
+
+/* What a format does with calls and with what happens in them; arguments are those of the event. */
+struct lode_timeline_calls {
+    /* Pushes and pops its item of the calls that are open. */
+    lode_status (*begins)(struct lode_timeline *self, struct lode_timeline_thread *thread,
+                          const struct lode_timeline_event *event, lode_error *error);
+    lode_status (*ends)(struct lode_timeline *self, struct lode_timeline_thread *thread,
+                        const struct lode_timeline_event *event, lode_error *error);
+    /* An attribute of the innermost call, whose end will have it. */
+    void (*hold)(struct lode_timeline_thread *thread, const char *key, size_t length,
+                 const lode_argument *value);
+    /* All else: losses, instants, and attributes outside of calls. */
+    lode_status (*happens)(struct lode_timeline *self, struct lode_timeline_thread *thread,
+                           const struct lode_timeline_event *event, lode_error *error);
+};
+
+/* An export; the first member of that of a format. */
+struct lode_timeline {
+    struct lode_export *job;
+    struct lode_tracks *tracks;
+    const struct lode_timeline_calls *calls;
+    uint64_t base, last; /* the first and the last time */
+    bool has_requests, has_values;
+    atomic_uint_fast64_t cut; /* calls below the deepest level */
+};
+
+/* A line; the first member of the state of an encoder. */
+struct lode_timeline_thread {
+    struct lode_open_calls open;
+    uint64_t cut;
+    struct lode_arguments arguments;
+    struct lode_wire key;
+};
+
+/* Closing the tracks is due in every case. */
+lode_status lode_timeline_open(struct lode_timeline *self, struct lode_export *job, lode_error *error);
+lode_status lode_timeline_put(struct lode_timeline *self, struct lode_timeline_thread *thread,
+                              const struct lode_timeline_event *event, lode_error *error);
+/* At the end of a line; memory stays. */
+void lode_timeline_forget(struct lode_timeline *self, struct lode_timeline_thread *thread);
+void lode_timeline_close(struct lode_timeline_thread *thread);
+lode_status lode_timeline_report(const struct lode_timeline *self, const struct lode_tracks_counts *counts,
+                                 unsigned levels, const char *reason, lode_error *error);
+
+static inline bool lode_timeline_is_in_call(const struct lode_timeline_thread *thread)
+{
+    return thread->open.items.count > 0 && thread->open.hidden == 0;
+}
 
 #endif
