@@ -11,7 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-const char *const job_choices[] = {"auto", "off", "openmpi", "mpich", NULL};
+const char *const job_choices[] = {
+    [JOB_AUTO] = "auto", [JOB_OFF] = "off", [JOB_OPENMPI] = "openmpi", [JOB_MPICH] = "mpich", NULL};
 
 int job_is_quiet(void)
 {

@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-/* In the order of the choices of --mpi. */
 typedef enum job_kind {
     JOB_AUTO,
     JOB_OFF,

@@ -40,26 +40,23 @@ typedef struct build_options {
     uint64_t debug_size_most;
 } build_options;
 
-/* In the order of the choices of --trace. */
 enum {
     TRACE_FULL,
     TRACE_NONE
 };
-static const char *const trace_choices[] = {"full", "none", NULL};
+static const char *const trace_choices[] = {[TRACE_FULL] = "full", [TRACE_NONE] = "none", NULL};
 
-/* In the order of the choices of --write. */
 enum {
     WRITE_EACH,
     WRITE_JOINTLY
 };
-static const char *const write_choices[] = {"each", "jointly", NULL};
+static const char *const write_choices[] = {[WRITE_EACH] = "each", [WRITE_JOINTLY] = "jointly", NULL};
 
-/* In the order of the choices of --per. */
 enum {
     PER_REQUEST,
     PER_THREAD
 };
-static const char *const per_choices[] = {"request", "thread", NULL};
+static const char *const per_choices[] = {[PER_REQUEST] = "request", [PER_THREAD] = "thread", NULL};
 
 /* In the order of the bits LODE_STATISTIC_... */
 static const char *const statistic_choices[] = {"sum", "mean", "stddev", "cfvar", "min", "max", "none", NULL};

@@ -213,7 +213,8 @@ static int run_check(const invocation *call)
     return check(&job, call->operands[0]);
 }
 
-static const char *const level_choices[] = {"quick", "structure", "full", NULL};
+static const char *const level_choices[] = {
+    [LODE_CHECK_QUICK] = "quick", [LODE_CHECK_STRUCTURE] = "structure", [LODE_CHECK_FULL] = "full", NULL};
 
 static const option_spec check_own[] = {
     {"level", 0, OPTION_CHOICE, NULL, level_choices, offsetof(check_options, level)},

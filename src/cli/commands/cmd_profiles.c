@@ -33,8 +33,6 @@ typedef struct profile_rows {
     uint32_t without; /* profiles with values, but not of this metric */
 } profile_rows;
 
-static const char *const sort_choices[] = {"value", "name", "index", NULL};
-
 /* From the values of the root context, where the database has them; else from every profile. */
 static int gather(profile_rows *rows, session *s)
 {
@@ -88,9 +86,11 @@ static int compare_name(const void *left, const void *right)
 
 static void sort_rows(profile_rows *rows, const session *s, int sort)
 {
-    static int (*const orders[])(const void *, const void *) = {compare_value, compare_name, compare_index};
+    static int (*const orders[])(const void *, const void *) = {[LODE_PROFILES_BY_VALUE] = compare_value,
+                                                                [LODE_PROFILES_BY_IDS] = compare_name,
+                                                                [LODE_PROFILES_BY_INDEX] = compare_index};
     label l = {0};
-    for (size_t i = 0; sort == SORT_NAME && i < rows->count; i++) {
+    for (size_t i = 0; sort == LODE_PROFILES_BY_IDS && i < rows->count; i++) {
         rows->items[i].name = strdup(label_profile(&l, s->db, rows->items[i].profile));
         if (!rows->items[i].name)
             exit(report("out of memory"));
@@ -171,7 +171,7 @@ static int print_plots(out *o, session *s, const plot_options *options, const un
     lode_profile_value *values = alloc_array(rows->count, sizeof *values);
     for (size_t i = 0; i < rows->count; i++)
         values[i] = (lode_profile_value){rows->items[i].profile, rows->items[i].value, 0};
-    int status = plots_print(o, s, options, kinds, values, rows->count, s->shared->sort);
+    int status = plots_print(o, s, options, kinds, values, rows->count, (lode_profile_order)s->shared->sort);
     free(values);
     return status;
 }
@@ -236,14 +236,15 @@ static int profiles_usage(const invocation *call)
 static int run_profiles(const invocation *call)
 {
     const profiles_options *options = call->options;
-    groups_question question = {options->function, options->by, call->shared->sort, &options->plot};
+    groups_question question = {options->function, options->by, (lode_profile_order)call->shared->sort,
+                                &options->plot};
     if (call->kind == LODE_STORE_RECORDING)
         return profiles_recording(call, &options->plot);
     return options->function || options->by ? groups_database(call, &question) : profiles_database(call);
 }
 
 static const option_spec profiles_own[] = {
-    {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
+    {"sort", 's', OPTION_CHOICE, "ORDER", profile_sort_choices, offsetof(shared_options, sort)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {"bins", 0, OPTION_COUNT, "N", NULL, offsetof(profiles_options, plot.bins)},
     {0},

@@ -69,7 +69,9 @@ static int compare_name(const void *left, const void *right)
 /* Side tracks are parts of requests, not rows. */
 static task_row *sorted_rows(const rec_session *s, const lode_calls *calls, uint32_t *count)
 {
-    static int (*const orders[])(const void *, const void *) = {compare_value, compare_name, compare_index};
+    static int (*const orders[])(const void *, const void *) = {[LODE_PROFILES_BY_VALUE] = compare_value,
+                                                                [LODE_PROFILES_BY_IDS] = compare_name,
+                                                                [LODE_PROFILES_BY_INDEX] = compare_index};
     uint32_t all = lode_calls_track_count(calls);
     task_row *rows = alloc_array(all, sizeof *rows);
     *count = 0;

@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const color_choices[] = {"auto", "always", "never", NULL};
+static const char *const color_choices[] = {
+    [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 
-static const char *const names_choices[] = {"simple", "full", "raw", NULL};
+static const char *const names_choices[] = {
+    [NAMES_SIMPLE] = "simple", [NAMES_FULL] = "full", [NAMES_RAW] = "raw", NULL};
 
 static const struct shared_spec {
     unsigned bit; /* 0: in every command */

@@ -129,14 +129,12 @@ enum {
     FOR_ALL = FOR_DATABASES | FOR_RECORDINGS
 };
 
-/* In the order of the choices of --color. */
 enum {
     COLOR_AUTO,
     COLOR_ALWAYS,
     COLOR_NEVER
 };
 
-/* In the order of the choices of --names. */
 enum {
     NAMES_SIMPLE,
     NAMES_FULL,

@@ -3,4 +3,8 @@
 
 #include <stddef.h>
 
-const char *const statistic_choices[] = {"sum", "median", "min", "max", NULL};
+const char *const statistic_choices[] = {[STATISTIC_SUM] = "sum",
+                                         [STATISTIC_MEDIAN] = "median",
+                                         [STATISTIC_MIN] = "min",
+                                         [STATISTIC_MAX] = "max",
+                                         NULL};

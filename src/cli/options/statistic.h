@@ -3,7 +3,6 @@
 #ifndef CLI_STATISTIC_H
 #define CLI_STATISTIC_H
 
-/* In the order of the choices of --statistic. */
 enum {
     STATISTIC_SUM,
     STATISTIC_MEDIAN,

@@ -52,3 +52,11 @@ const char *suggest(const char *word, const char *const *candidates, size_t coun
     }
     return best;
 }
+
+const char *suggest_choice(const char *word, const char *const *choices)
+{
+    size_t count = 0;
+    while (choices[count])
+        count++;
+    return suggest(word, choices, count);
+}

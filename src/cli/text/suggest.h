@@ -7,5 +7,7 @@
 
 /* The candidate that is closest to the word, or NULL if none is close. */
 const char *suggest(const char *word, const char *const *candidates, size_t count);
+/* The same of a list that ends with NULL. */
+const char *suggest_choice(const char *word, const char *const *choices);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `lode profiles` shows: one row for each profile or task. */
 #include "alloc.h"
+#include "commands/shared/plots.h"
 #include "commands/shared/spread.h"
 #include "text/utf8.h"
 #include "tui/app.h"
@@ -11,10 +12,6 @@
 enum {
     SORT_COUNT = 3
 };
-
-static const lode_profile_order orders[SORT_COUNT] = {LODE_PROFILES_BY_VALUE, LODE_PROFILES_BY_IDS,
-                                                      LODE_PROFILES_BY_INDEX};
-static const char *const words[SORT_COUNT] = {"value", "name", "index"};
 
 static int is_there(const tui_app *app)
 {
@@ -37,7 +34,7 @@ static int sort_rows(tui_app *app)
     for (size_t i = 0; i < app->profile_count; i++)
         values[i] = (lode_profile_value){app->profiles[i].profile, app->profiles[i].value, 0};
     lode_status status = lode_profile_values_sort(values, app->profile_count, app->db->db,
-                                                  orders[app->sorts[TUI_PROFILES]], &error);
+                                                  (lode_profile_order)app->sorts[TUI_PROFILES], &error);
     for (size_t i = 0; i < app->profile_count; i++)
         app->profiles[i] = (tui_profile){.profile = values[i].profile, .value = values[i].value};
     free(values);
@@ -151,8 +148,9 @@ static void heading(const tui_app *app, char *text, size_t capacity)
     format_percent(imbalance, app->distribution.imbalance);
     format_count(rows, app->profile_count);
     snprintf(text, capacity, "%s %s by %s; mean %s, imbalance %s%s%.200s", rows,
-             app->db ? "profiles" : "tasks", app->rec ? "total" : words[app->sorts[TUI_PROFILES]], mean,
-             imbalance, app->db ? "; " : "", app->db ? lode_metric_name(tui_metric(app)) : "");
+             app->db ? "profiles" : "tasks",
+             app->rec ? "total" : profile_sort_choices[app->sorts[TUI_PROFILES]], mean, imbalance,
+             app->db ? "; " : "", app->db ? lode_metric_name(tui_metric(app)) : "");
 }
 
 static void command(const tui_app *app, char *text, size_t capacity)
@@ -160,7 +158,8 @@ static void command(const tui_app *app, char *text, size_t capacity)
     char metric[TUI_TEXT_SIZE];
     tui_metric_option(app, metric, sizeof metric);
     if (app->db)
-        snprintf(text, capacity, "profiles -s %s%s -n 0", words[app->sorts[TUI_PROFILES]], metric);
+        snprintf(text, capacity, "profiles -s %s%s -n 0", profile_sort_choices[app->sorts[TUI_PROFILES]],
+                 metric);
     else
         snprintf(text, capacity, "profiles -n 0");
 }

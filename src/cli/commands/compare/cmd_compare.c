@@ -12,19 +12,19 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const by_choices[] = {GROUPS_OF_CODE(GROUP_CHOICE) NULL};
-static const lode_group_by by_values[] = {GROUPS_OF_CODE(GROUP_VALUE)};
 static const char *const scaling_choices[] = {"strong", "weak", NULL};
-static const char *const sort_choices[] = {"difference", "ratio", "base", "new", "name", NULL};
+static const char *const sort_choices[] = {[COMPARE_BY_DIFFERENCE] = "difference",
+                                           [COMPARE_BY_RATIO] = "ratio",
+                                           [COMPARE_BY_BASE] = "base",
+                                           [COMPARE_BY_NEW] = "new",
+                                           [COMPARE_BY_NAME] = "name",
+                                           NULL};
 
 /* Whether rows are groups of contexts. The others are groups of profiles. */
 static int find_by(const compare_options *options, lode_group_by *by, const char **name)
 {
-    for (int i = 0; by_choices[i]; i++) {
-        if (options->by && strcasecmp(options->by, by_choices[i]) != 0)
-            continue;
-        *by = by_values[i];
-        *name = by_choices[i];
+    if (group_find(options->by, code_group_choices, by)) {
+        *name = group_name(*by);
         return 1;
     }
     *name = options->by;
@@ -76,7 +76,7 @@ static int compare_usage(const invocation *call)
         return report("--confidence is between 0 and 100 (see 'lode help compare')");
     int is_by_contexts = find_by(options, &by, &name);
     if (!is_by_contexts)
-        meant = suggest(options->by, by_choices, sizeof by_choices / sizeof *by_choices - 1);
+        meant = suggest_choice(options->by, code_group_choices);
     if (meant)
         return report("--by is function, line, loop, module or file, or a kind of id, not '%.40s'; did you "
                       "mean %s? (see 'lode help compare')",
@@ -184,7 +184,7 @@ static int run_compare(const invocation *call)
 static const option_spec compare_own[] = {
     {"base", 0, OPTION_STORES, "STORE...", NULL, offsetof(compare_options, base)},
     {"new", 0, OPTION_STORES, "STORE...", NULL, offsetof(compare_options, new_stores)},
-    {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", by_choices, offsetof(compare_options, by)},
+    {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", code_group_choices, offsetof(compare_options, by)},
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {"metric", 'm', OPTION_TEXTS, "METRIC[,METRIC]...", NULL, offsetof(shared_options, metrics)},

@@ -10,7 +10,6 @@
 #include <lode/private/statistics.h>
 #include <lode/unstable.h>
 
-/* In the order of the choices of --sort. */
 enum {
     COMPARE_BY_DIFFERENCE,
     COMPARE_BY_RATIO,

@@ -109,7 +109,8 @@ static int print_plots(out *o, session *s, const context_options *options, const
     lode_profile_value *values = alloc_array(v->count, sizeof *values);
     if (v->count)
         memcpy(values, v->items, v->count * sizeof *values);
-    int status = plots_print(o, s, &options->plot, t->matrix, values, v->count, options->shared.sort);
+    int status = plots_print(o, s, &options->plot, t->matrix, values, v->count,
+                             (lode_profile_order)options->shared.sort);
     free(values);
     return status;
 }
@@ -338,14 +339,13 @@ static int run_context(const invocation *call)
 }
 
 /* Of bins. */
-static const char *const sort_choices[] = {"value", "name", "index", NULL};
 
 static const option_spec context_own[] = {
     {"scope", 0, OPTION_TEXT, "SCOPE", NULL, offsetof(context_options, scope)},
     {"all", 0, OPTION_FLAG, NULL, NULL, offsetof(context_options, all)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
     {"bins", 0, OPTION_COUNT, "N", NULL, offsetof(context_options, plot.bins)},
-    {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
+    {"sort", 's', OPTION_CHOICE, "ORDER", profile_sort_choices, offsetof(shared_options, sort)},
     {"matrix", 0, OPTION_TEXT, "KEY,KEY", NULL, offsetof(context_options, plot.matrix)},
     {0},
 };

@@ -9,6 +9,7 @@
 #include "stores/damage.h"
 #include "stores/rec_session.h"
 #include "stores/session.h"
+#include "text/label.h"
 
 #include <fnmatch.h>
 #include <lode/private/usual_names.h>
@@ -30,8 +31,6 @@ typedef struct export_options {
 enum {
     UNSAID = -1
 };
-
-static const char *const compression_choices[] = {"auto", "none", "gzip", "zstd", NULL};
 
 /* ---- what to write ---- */
 
@@ -111,8 +110,6 @@ static lode_export_options settings_of(const invocation *call, const char *forma
                                        lode_name_form usual_names)
 {
     const export_options *options = call->options;
-    static const lode_name_form forms[] = {
-        [NAMES_SIMPLE] = LODE_NAME_SIMPLE, [NAMES_FULL] = LODE_NAME_FULL, [NAMES_RAW] = LODE_NAME_RAW};
     const shared_options *shared = call->shared;
     lode_export_options settings = LODE_EXPORT_OPTIONS_INIT;
     settings.format = format;
@@ -121,7 +118,7 @@ static lode_export_options settings_of(const invocation *call, const char *forma
     settings.compression = options->compression == LODE_COMPRESSION_DEFAULT
                                ? compression_by_name(options->target, &length)
                                : (lode_compression)options->compression;
-    settings.names = shared->names == NAMES_BY_STORE ? usual_names : forms[shared->names];
+    settings.names = shared->names == NAMES_BY_STORE ? usual_names : name_form(shared->names);
     settings.focus = options->focus;
     settings.depth = (uint32_t)(shared->depth < UINT32_MAX ? shared->depth : UINT32_MAX);
     settings.by_profile = options->by_profile;
@@ -339,7 +336,7 @@ static const option_spec export_own[] = {
     {"format", 0, OPTION_CHOICE, "FORMAT", export_choices, offsetof(export_options, format)},
     {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(export_options, target)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(export_options, force)},
-    {"compression", 0, OPTION_CHOICE, NULL, compression_choices, offsetof(export_options, compression)},
+    {"compression", 0, OPTION_CHOICE, NULL, export_compressions, offsetof(export_options, compression)},
     {"title", 0, OPTION_TEXT, "TEXT", NULL, offsetof(export_options, title)},
     {"by-profile", 0, OPTION_FLAG, NULL, NULL, offsetof(export_options, by_profile)},
     {"focus", 0, OPTION_TEXT, "NAME", NULL, offsetof(export_options, focus)},

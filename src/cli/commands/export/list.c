@@ -14,11 +14,14 @@ static const struct {
 } parts[] = {
     {LODE_EXPORT_STACKS, "stacks"}, {LODE_EXPORT_TIMELINE, "timeline"}, {LODE_EXPORT_TABLES, "tables"}};
 
-static const char *const compressions[] = {NULL, "none", "gzip", "zstd"};
+const char *const export_compressions[] = {[LODE_COMPRESSION_DEFAULT] = "auto",
+                                           [LODE_COMPRESSION_NONE] = "none",
+                                           [LODE_COMPRESSION_GZIP] = "gzip",
+                                           [LODE_COMPRESSION_ZSTD] = "zstd",
+                                           NULL};
 
 enum {
-    PARTS = sizeof parts / sizeof *parts,
-    COMPRESSIONS = sizeof compressions / sizeof *compressions
+    PARTS = sizeof parts / sizeof *parts
 };
 
 int export_next_name(const char **names, char pattern[EXPORT_NAME_SIZE])
@@ -46,9 +49,9 @@ static void write_format(out *o, const lode_export_info *info)
     out_array_end(o);
     OUT_FIELDS(o, "loses", info->loses);
     out_array(o, "compressions");
-    for (size_t i = 1; i < COMPRESSIONS; i++)
+    for (unsigned i = LODE_COMPRESSION_NONE; export_compressions[i]; i++)
         if (info->compressions >> i & 1)
-            OUT_ELEMENTS(o, compressions[i]);
+            OUT_ELEMENTS(o, export_compressions[i]);
     out_array_end(o);
     OUT_FIELDS(o, "is_directory", info->is_directory, "is_available", info->is_available, "needs",
                info->needs);

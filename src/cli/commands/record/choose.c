@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const tool_choices[] = {"perf", "uftrace", "hpcrun", NULL};
+const char *const tool_choices[] = {
+    [TOOL_PERF] = "perf", [TOOL_UFTRACE] = "uftrace", [TOOL_HPCRUN] = "hpcrun", NULL};
 
 static int is_installed(record_tool tool)
 {

@@ -19,7 +19,8 @@
 #define REPEAT_MAX 1000u
 #define LARGE      (UINT64_C(64) << 20)
 
-const char *const then_choices[] = {"diagnose", "top", "view", "none", NULL};
+const char *const then_choices[] = {
+    [THEN_DIAGNOSE] = "diagnose", [THEN_TOP] = "top", [THEN_VIEW] = "view", [THEN_NONE] = "none", NULL};
 
 /* ---- usage ---- */
 

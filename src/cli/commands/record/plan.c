@@ -12,7 +12,8 @@
 /* Not a round number, so that samples do not fall in step with something periodic. */
 #define FREQUENCY 999u
 
-const char *const stacks_choices[] = {"fp", "dwarf", "lbr", "none", NULL};
+const char *const stacks_choices[] = {
+    [STACKS_FP] = "fp", [STACKS_DWARF] = "dwarf", [STACKS_LBR] = "lbr", [STACKS_NONE] = "none", NULL};
 
 /* ---- interpreters ---- */
 

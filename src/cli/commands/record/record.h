@@ -19,7 +19,6 @@ enum {
     RECORD_NOT_FOUND = 127
 };
 
-/* In the order of the choices of --with. */
 typedef enum record_tool {
     TOOL_PERF,
     TOOL_UFTRACE,
@@ -28,7 +27,6 @@ typedef enum record_tool {
     TOOL_UNSAID = -1
 } record_tool;
 
-/* In the order of the choices of --call-graph. */
 typedef enum record_stacks {
     STACKS_FP,
     STACKS_DWARF,
@@ -37,7 +35,6 @@ typedef enum record_stacks {
     STACKS_UNSAID = -1
 } record_stacks;
 
-/* In the order of the choices of --then. */
 typedef enum record_then {
     THEN_DIAGNOSE,
     THEN_TOP,

@@ -39,13 +39,17 @@ char *runs_data_directory(void)
     return home && home[0] == '/' ? join(home, ".local/share/lode") : NULL;
 }
 
-char *runs_catalogue_path(const runs_options *options)
+/* The one that is named; NULL: the usual one. */
+static const char *named_catalogue(const runs_options *options)
 {
     const char *named = getenv("LODE_CATALOGUE");
-    if (options->catalogue || (named && named[0])) {
-        const char *path = options->catalogue ? options->catalogue : named;
-        return runs_copy(path);
-    }
+    return options->catalogue ? options->catalogue : named && named[0] ? named : NULL;
+}
+
+char *runs_catalogue_path(const runs_options *options)
+{
+    if (named_catalogue(options))
+        return runs_copy(named_catalogue(options));
     char *folder = runs_data_directory();
     if (!folder) {
         report("there is no home directory for a catalogue: use --catalogue FILE (see 'lode help runs')");
@@ -72,12 +76,6 @@ int runs_make_folders(const char *path)
     return EXIT_DONE;
 }
 
-static int is_default(const runs_options *options)
-{
-    const char *named = getenv("LODE_CATALOGUE");
-    return !options->catalogue && !(named && named[0]);
-}
-
 int runs_open_at(catalogue **c, const char *address, const runs_options *options, catalogue_mode mode)
 {
     catalogue_error error;
@@ -92,7 +90,7 @@ int runs_open(catalogue **c, const runs_options *options, catalogue_mode mode)
     *c = NULL;
     char *path = runs_catalogue_path(options);
     int status = path ? EXIT_DONE : EXIT_TROUBLE;
-    if (status == EXIT_DONE && mode == CATALOGUE_WRITE && is_default(options) && catalogue_library())
+    if (status == EXIT_DONE && mode == CATALOGUE_WRITE && !named_catalogue(options) && catalogue_library())
         status = runs_make_folders(path);
     if (status == EXIT_DONE)
         status = runs_open_at(c, path, options, mode);

@@ -22,8 +22,11 @@ typedef struct search_options {
     const char *method, *text;
 } search_options;
 
-/* In the order of lode_search_sort. */
-static const char *const sort_choices[] = {"time", "duration", "calls", "errors", NULL};
+static const char *const sort_choices[] = {[LODE_SEARCH_BY_TIME] = "time",
+                                           [LODE_SEARCH_BY_DURATION] = "duration",
+                                           [LODE_SEARCH_BY_CALLS] = "calls",
+                                           [LODE_SEARCH_BY_ERRORS] = "errors",
+                                           NULL};
 
 /* ---- attributes ---- */
 

@@ -145,7 +145,7 @@ static void take_profiles(answer *a)
                                                  .total = row->total,
                                                  .min = row->inclusive,
                                                  .max = row->inclusive};
-        if (a->question->sort == SORT_NAME)
+        if (a->question->sort == LODE_PROFILES_BY_IDS)
             a->rows[i].name = name_profile(a, row->profile);
     }
 }
@@ -174,9 +174,10 @@ static int compare_name(const void *left, const void *right)
 /* Groups are in the order of their ids already. */
 static void sort_rows(answer *a)
 {
-    static int (*const orders[])(const void *, const void *) = {compare_value, compare_name, NULL};
-    if (orders[a->question->sort] && a->count)
-        qsort(a->rows, a->count, sizeof *a->rows, orders[a->question->sort]);
+    lode_profile_order sort = a->question->sort;
+    if (a->count && sort != LODE_PROFILES_BY_INDEX)
+        qsort(a->rows, a->count, sizeof *a->rows,
+              sort == LODE_PROFILES_BY_IDS ? compare_name : compare_value);
 }
 
 static void measure(answer *a)

@@ -7,9 +7,9 @@
 #include "commands/shared/plots.h"
 
 typedef struct groups_question {
-    const char *function;     /* NULL: everything */
-    const char *by;           /* kinds of ids, such as "rank"; NULL: every profile */
-    int sort;                 /* SORT_... of profiles */
+    const char *function; /* NULL: everything */
+    const char *by;       /* kinds of ids, such as "rank"; NULL: every profile */
+    lode_profile_order sort;
     const plot_options *plot; /* of profiles; NULL: none */
 } groups_question;
 

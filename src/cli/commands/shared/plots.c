@@ -11,6 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const profile_sort_choices[] = {[LODE_PROFILES_BY_VALUE] = "value",
+                                            [LODE_PROFILES_BY_IDS] = "name",
+                                            [LODE_PROFILES_BY_INDEX] = "index",
+                                            NULL};
+
 int plots_usage(const plot_options *options, const char *command)
 {
     if (options->bins > PLOT_BINS_MAX)
@@ -184,10 +189,8 @@ static void print_matrix(out *o, const session *s, const lode_profile_matrix *ma
 }
 
 int plots_print(out *o, session *s, const plot_options *options, const unsigned kinds[2],
-                lode_profile_value *values, size_t count, int sort)
+                lode_profile_value *values, size_t count, lode_profile_order sort)
 {
-    static const lode_profile_order orders[] = {LODE_PROFILES_BY_VALUE, LODE_PROFILES_BY_IDS,
-                                                LODE_PROFILES_BY_INDEX};
     metric_unit unit = unit_of_metric(lode_metric_name(s->metric));
     lode_profile_matrix *matrix = NULL;
     lode_error error = {0};
@@ -200,7 +203,7 @@ int plots_print(out *o, session *s, const plot_options *options, const unsigned 
     }
     if (options->bins == 0)
         return EXIT_DONE;
-    if (lode_profile_values_sort(values, count, s->db, orders[sort], &error) != LODE_OK)
+    if (lode_profile_values_sort(values, count, s->db, sort, &error) != LODE_OK)
         return session_error(s, &error);
     print_parts(o, &(subject){.db = s->db}, options, values, count, unit);
     return EXIT_DONE;

@@ -11,13 +11,6 @@
 /* `lode info` on recordings. */
 int info_recording(const invocation *call, int is_verbose);
 
-/* In the order of the choices of --sort. */
-enum {
-    SORT_VALUE,
-    SORT_NAME,
-    SORT_INDEX
-};
-
 /* `lode profiles` on recordings: what each task took. */
 int profiles_recording(const invocation *call, const plot_options *plot);
 

@@ -15,7 +15,7 @@
 
 typedef struct top_options {
     shared_options shared;
-    const char *by; /* one of by_choices, else kinds of ids */
+    const char *by; /* one of group_choices, else kinds of ids */
     const char *callers, *callees;
     const char *list;
 } top_options;
@@ -40,32 +40,16 @@ typedef struct top_options {
 #define SORT_NAME(name, ...)  name,
 #define SORT_ORDER(name, ...) {__VA_ARGS__},
 
-static const char *const by_choices[] = {GROUPS(GROUP_CHOICE) NULL};
-static const lode_group_by by_values[] = {GROUPS(GROUP_VALUE)};
 static const char *const sort_choices[] = {SORTS(SORT_NAME) NULL};
 static const struct sort_order {
     int database; /* lode_hotspot_sort */
     lode_calls_sort recording;
 } sort_orders[] = {SORTS(SORT_ORDER)};
 
-static const char *name_of_by(lode_group_by by)
-{
-    size_t i = 0;
-    while (by_values[i] != by && by_choices[i + 1])
-        i++;
-    return by_choices[i];
-}
-
 /* Whether rows are groups of contexts. The others are groups of profiles. */
 static int find_by(const top_options *options, lode_group_by *by)
 {
-    for (int i = 0; by_choices[i]; i++) {
-        if (options->by && strcasecmp(options->by, by_choices[i]) != 0)
-            continue;
-        *by = by_values[i];
-        return 1;
-    }
-    return 0;
+    return group_find(options->by, group_choices, by);
 }
 
 enum {
@@ -154,7 +138,7 @@ static void print_rows(const invocation *call, const lode_hotspots *rows, lode_g
     size_t count = lode_hotspots_count(rows), several = 0;
     size_t shown = limit && limit < count ? (size_t)limit : count;
     set_columns(columns, by);
-    OUT_FIELDS(o, "by", name_of_by(by));
+    OUT_FIELDS(o, "by", group_name(by));
     out_fact_rows(o, shown, count);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT,
               unit_of_metric(lode_metric_name(lode_cost_metric(cost))));
@@ -167,7 +151,7 @@ static void print_rows(const invocation *call, const lode_hotspots *rows, lode_g
     say_several_modules(o, several);
     filter_say_hidden(o, lode_hotspots_hidden(rows));
     if (count == 0 && lode_hotspots_hidden(rows) == 0)
-        out_say(o, "No %s has a cost.", name_of_by(by));
+        out_say(o, "No %s has a cost.", group_name(by));
     label_free(&l);
 }
 
@@ -195,7 +179,7 @@ static lode_hotspot_options hotspot_options(const invocation *call, const sessio
 static int print_metrics(const invocation *call, session *s, const lode_filter *filter)
 {
     lode_hotspot_options asked = hotspot_options(call, s, filter);
-    return top_metrics(call, s, &asked, name_of_by((lode_group_by)asked.by));
+    return top_metrics(call, s, &asked, group_name((lode_group_by)asked.by));
 }
 
 static int print_top(const invocation *call, session *s, const lode_cost *cost, const lode_filter *filter)
@@ -255,9 +239,7 @@ static int top_usage(const invocation *call)
         return report("--include and --exclude are for --by function and --by symbol (see 'lode help top')");
     if (options->list && !(find_by(options, &by) && by == LODE_BY_KIND))
         return report("--list is for --by kind (see 'lode help top')");
-    const char *meant = find_by(options, &by)
-                            ? NULL
-                            : suggest(options->by, by_choices, sizeof by_choices / sizeof *by_choices - 1);
+    const char *meant = find_by(options, &by) ? NULL : suggest_choice(options->by, group_choices);
     if (meant)
         return report(
             "--by is function, symbol, line, loop, module, file or kind, or a kind of id, not '%.40s'; did you mean "
@@ -311,7 +293,7 @@ static int run_top(const invocation *call)
 static const option_spec top_own[] = {
     {"sort", 's', OPTION_CHOICE, "ORDER", sort_choices, offsetof(shared_options, sort)},
     {"limit", 'n', OPTION_COUNT, "N", NULL, offsetof(shared_options, limit)},
-    {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", by_choices, offsetof(top_options, by)},
+    {"by", 'b', OPTION_TEXT, "KEY[,KEY]...", group_choices, offsetof(top_options, by)},
     {"list", 0, OPTION_TEXT, "NAME", NULL, offsetof(top_options, list)},
     {0},
 };
