@@ -8,6 +8,8 @@ int lode_blob_prepare(struct lode_blob *blob, size_t capacity)
 {
     if (capacity <= blob->capacity)
         return 1;
+    if (blob->grow)
+        return blob->grow(blob, capacity);
     unsigned char *larger = realloc(blob->bytes, capacity);
     if (larger == NULL)
         return 0;
@@ -21,7 +23,8 @@ size_t lode_blob_extend(struct lode_blob *blob, size_t size)
     size_t start = blob->size, end;
     if (__builtin_add_overflow(start, size, &end))
         return LODE_BLOB_FULL;
-    if (end > blob->capacity && !lode_blob_prepare(blob, end < SIZE_MAX / 2 ? end * 2 : end))
+    size_t capacity = end < SIZE_MAX / 2 && blob->grow == NULL ? end * 2 : end;
+    if (end > blob->capacity && !lode_blob_prepare(blob, capacity))
         return LODE_BLOB_FULL;
     blob->size = end;
     return start;

@@ -9,6 +9,8 @@
 struct lode_blob {
     unsigned char *bytes;
     size_t size, capacity;
+    /* To that capacity, or more; NULL: on the heap. */
+    int (*grow)(struct lode_blob *blob, size_t capacity);
 };
 
 #define LODE_BLOB_FULL SIZE_MAX
@@ -21,6 +23,7 @@ size_t lode_blob_extend(struct lode_blob *blob, size_t size);
 int lode_blob_prepare(struct lode_blob *blob, size_t capacity);
 /* Adds a string with its NUL. Returns the offset or LODE_BLOB_FULL. */
 size_t lode_blob_text(struct lode_blob *blob, const char *text);
+/* For blobs on the heap. */
 void lode_blob_free(struct lode_blob *blob);
 
 #endif

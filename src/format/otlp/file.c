@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/io/bytes.h"
 #include "base/io/gzip.h"
+#include "base/memory/machine.h"
 #include "base/text/count.h"
 #include "format/otlp/otlp.h"
 #include "format/otlp/zstd.h"
@@ -12,7 +13,8 @@ enum {
     PROBED = 1 << 16,    /* bytes that are looked at */
     LENGTH_SIZE = 4,     /* before a message */
     MESSAGES_PROBED = 4, /* of several that follow each other */
-    NESTED_KEYS = 64     /* that are looked at to tell forms of JSON from each other */
+    NESTED_KEYS = 64,    /* that are looked at to tell forms of JSON from each other */
+    UNPACKED_SHARE = 4   /* of the budget, for files that are compressed */
 };
 
 /* ---- protobuf ---- */
@@ -192,12 +194,12 @@ static lode_status report_end(struct otlp_opening *opening, const struct otlp_fi
     case LODE_GZIP_SOUND:
         return LODE_OK;
     case LODE_GZIP_MEMORY:
-        return lode_fail_memory(opening->error);
+        return file->unpacked.status != LODE_OK ? file->unpacked.status : lode_fail_memory(opening->error);
     case LODE_GZIP_LIMIT:
         return lode_report_add(opening->report, OTLP_RATIO, file->name, offset,
                                "%s to more than %s; to read them, unpack the file",
                                LODE_COUNTED(file->input.bytes.size, "byte unpacks", "bytes unpack"),
-                               LODE_COUNTED(file->unpacked.size, "byte", "bytes"));
+                               LODE_COUNTED(file->unpacked.blob.size, "byte", "bytes"));
     case LODE_GZIP_TRAILING:
     case LODE_GZIP_CUT:
     case LODE_GZIP_CORRUPT:
@@ -209,9 +211,31 @@ static lode_status report_end(struct otlp_opening *opening, const struct otlp_fi
     }
 }
 
-lode_status lode_otlp_file_open(struct otlp_opening *opening, struct otlp_file *file)
+uint64_t lode_otlp_budget(const struct otlp_opening *opening)
+{
+    uint64_t all = lode_machine_memory();
+    return opening->memory ? opening->memory : all ? all / 4 : UINT64_C(1) << 30;
+}
+
+static lode_status unpack_file(struct otlp_opening *opening, struct otlp_file *file)
 {
     static const uint8_t none[1];
+    uint64_t offset = 0, allowed = lode_gzip_allowed(file->bytes.size);
+    uint64_t most = lode_otlp_budget(opening) / UNPACKED_SHARE;
+    most = most > opening->unpacked ? most - opening->unpacked : 0;
+    struct lode_blob *unpacked = &file->unpacked.blob;
+    lode_backed_blob_init(&file->unpacked, most < SIZE_MAX ? (size_t)most : SIZE_MAX, opening->error);
+    enum lode_gzip_end end = unpack(file->bytes, (size_t)allowed, unpacked, &offset);
+    LODE_TRY(report_end(opening, file, end, offset));
+    LODE_TRY(lode_backed_blob_seal(&file->unpacked, opening->error));
+    if (file->unpacked.file.bytes == NULL)
+        opening->unpacked += unpacked->capacity;
+    file->bytes = (struct lode_range){unpacked->size ? unpacked->bytes : none, unpacked->size};
+    return LODE_OK;
+}
+
+lode_status lode_otlp_file_open(struct otlp_opening *opening, struct otlp_file *file)
+{
     lode_status status = lode_input_open(&file->input, &opening->rec->folder, file->name, opening->error);
     if (status == LODE_ABSENT)
         return LODE_OK;
@@ -220,13 +244,8 @@ lode_status lode_otlp_file_open(struct otlp_opening *opening, struct otlp_file *
     bool is_zstd = lode_otlp_is_zstd(file->bytes);
     if (is_zstd && !lode_otlp_has_zstd())
         return lode_report_add(opening->report, OTLP_ZSTD, file->name, 0, "the file is compressed with zstd");
-    if (is_zstd || lode_gzip_begins(file->bytes)) {
-        uint64_t offset = 0, allowed = lode_gzip_allowed(file->bytes.size);
-        enum lode_gzip_end end = unpack(file->bytes, (size_t)allowed, &file->unpacked, &offset);
-        file->bytes =
-            (struct lode_range){file->unpacked.size ? file->unpacked.bytes : none, file->unpacked.size};
-        LODE_TRY(report_end(opening, file, end, offset));
-    }
+    if (is_zstd || lode_gzip_begins(file->bytes))
+        LODE_TRY(unpack_file(opening, file));
     file->form = lode_otlp_form(file->bytes, true);
     if (file->form.codec == NULL && file->bytes.size > 0 && lode_otlp_form(file->bytes, false).codec)
         file->form = lode_otlp_form(file->bytes, false); /* its only message is torn */

@@ -2,7 +2,6 @@
 /* The first pass: finds the messages of all files, and reads spans from them on several threads. */
 #include "base/error.h"
 #include "base/io/bytes.h"
-#include "base/memory/machine.h"
 #include "base/pool.h"
 #include "base/progress.h"
 #include "base/text/count.h"
@@ -236,8 +235,7 @@ static lode_status finish_batch(void *context, uint64_t item, lode_error *error)
 /* Tracks and what commands compute need as much again. */
 static uint64_t memory_of(const struct otlp_opening *opening)
 {
-    uint64_t all = lode_machine_memory();
-    return (opening->memory ? opening->memory : all ? all / 4 : UINT64_C(1) << 30) / 2;
+    return lode_otlp_budget(opening) / 2;
 }
 
 static lode_status read_all(struct indexing *self)

@@ -60,7 +60,7 @@ static void close_recording(lode_recording *recording)
     struct otlp_recording *rec = (struct otlp_recording *)recording;
     for (uint32_t i = 0; i < rec->file_count; i++) {
         lode_input_close(&rec->files[i].input);
-        lode_blob_free(&rec->files[i].unpacked);
+        lode_backed_blob_free(&rec->files[i].unpacked);
     }
     lode_otlp_table_free(&rec->resource_bytes);
     lode_otlp_table_free(&rec->origin_bytes);

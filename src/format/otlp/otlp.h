@@ -38,7 +38,7 @@ struct otlp_form {
 struct otlp_file {
     const char *name;
     struct lode_input input;
-    struct lode_blob unpacked;
+    struct lode_backed_blob unpacked;
     struct lode_range bytes; /* of the input, or unpacked */
     struct otlp_form form;
 };
@@ -121,8 +121,9 @@ struct otlp_opening {
     struct otlp_recording *rec;
     struct otlp_wanted *wanted; /* NULL: all requests */
     struct lode_report *report;
-    unsigned threads; /* 0: one per processor */
-    uint64_t memory;  /* budget in bytes; 0: a quarter of what the process may use */
+    unsigned threads;  /* 0: one per processor */
+    uint64_t memory;   /* budget in bytes; 0: a quarter of what the process may use */
+    uint64_t unpacked; /* bytes of compressed files that are in memory */
     lode_progress_fn on_progress;
     void *user;
     lode_error *error;
@@ -132,7 +133,9 @@ struct otlp_opening {
 struct otlp_form lode_otlp_form(struct lode_range bytes, bool is_complete);
 /* Whether some file is a store, by its first bytes. */
 bool lode_otlp_is_store(const struct lode_folder *folder, const char *name);
-/* Opens and unpacks a file. */
+/* The budget of memory, in bytes. */
+uint64_t lode_otlp_budget(const struct otlp_opening *opening);
+/* Opens a file. Unpacks it to memory, or to a temporary file if the share of the budget is used. */
 lode_status lode_otlp_file_open(struct otlp_opening *opening, struct otlp_file *file);
 /* Reads all files: origins, and spans sorted by trace. */
 lode_status lode_otlp_index(struct otlp_opening *opening);
