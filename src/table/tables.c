@@ -174,15 +174,16 @@ lode_status lode_batch_function(struct lode_table_batch *batch, unsigned column,
 
 void lode_function_names_init(struct lode_function_names *names, lode_name_form form)
 {
-    names->form = form;
-    lode_interner_init(&names->functions, sizeof(const lode_function *));
+    *names = (struct lode_function_names){.form = form};
+    lode_array_init(&names->functions, sizeof(const lode_function *), SIZE_MAX);
     lode_array_init(&names->labels, sizeof(const char *), SIZE_MAX);
     lode_arena_init(&names->text, SIZE_MAX);
 }
 
 void lode_function_names_free(struct lode_function_names *names)
 {
-    lode_interner_free(&names->functions);
+    free(names->numbers);
+    lode_array_free(&names->functions);
     lode_array_free(&names->labels);
     lode_arena_free(&names->text);
 }
@@ -190,11 +191,17 @@ void lode_function_names_free(struct lode_function_names *names)
 lode_status lode_function_names_add(struct lode_function_names *names, const lode_function *function,
                                     uint32_t *number, bool *is_new, lode_error *error)
 {
-    *number = lode_interner_add(&names->functions, &function, is_new);
-    if (*number == LODE_NO_NUMBER)
-        return lode_fail_memory(error);
+    *number = lode_function_names_find(names, function);
+    *is_new = *number == LODE_NO_NUMBER;
     if (!*is_new)
         return LODE_OK;
+    size_t count = (size_t)function->index * 2 + 64;
+    bool has_room =
+        function->index < names->number_count || LODE_GROW_ZEROED(names->numbers, names->number_count, count);
+    const lode_function **known = has_room ? lode_array_push(&names->functions) : NULL;
+    LODE_TRY_ALLOC(known, error);
+    *known = function;
+    *number = (uint32_t)names->functions.count - 1;
     size_t length = lode_function_label_as(function, names->form, NULL, 0);
     size_t room = (length < LODE_BATCH_TEXT_LONGEST ? length : LODE_BATCH_TEXT_LONGEST) + 1;
     char *label = lode_arena_alloc(&names->text, room, 1);
@@ -202,6 +209,7 @@ lode_status lode_function_names_add(struct lode_function_names *names, const lod
     LODE_TRY_ALLOC(kept, error);
     lode_function_label_as(function, names->form, label, room);
     *kept = label;
+    names->numbers[function->index] = *number + 1;
     return LODE_OK;
 }
 

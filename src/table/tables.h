@@ -144,8 +144,10 @@ struct lode_table_choice {
 /* Functions of a recording with their labels, by number. */
 struct lode_function_names {
     lode_name_form form;
-    struct lode_interner functions;
-    struct lode_array labels; /* const char * */
+    struct lode_array functions; /* const lode_function * */
+    struct lode_array labels;    /* const char * */
+    uint32_t *numbers;           /* plus 1, by index of function; 0: it has none yet */
+    uint32_t number_count;
     struct lode_arena text;
 };
 
@@ -353,6 +355,13 @@ extern const struct lode_table_def lode_table_event, lode_table_call, lode_table
 /* The number of a function, and its label. Adds it if it is new. */
 lode_status lode_function_names_add(struct lode_function_names *names, const lode_function *function,
                                     uint32_t *number, bool *is_new, lode_error *error);
+/* LODE_NO_NUMBER if it was not added. */
+static inline uint32_t lode_function_names_find(const struct lode_function_names *names,
+                                                const lode_function *function)
+{
+    bool is_known = function->index < names->number_count && names->numbers[function->index] > 0;
+    return is_known ? names->numbers[function->index] - 1 : LODE_NO_NUMBER;
+}
 static inline const char *lode_function_names_label(const struct lode_function_names *names, uint32_t number)
 {
     return *LODE_ARRAY_AT(&names->labels, const char *, number);

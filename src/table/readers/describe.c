@@ -107,7 +107,7 @@ static size_t simple_label(const void *function, char *buffer, size_t capacity)
 static const lode_function *function_at(const struct lode_tables *tables, uint32_t i)
 {
     return tables->db ? lode_database_function(tables->db, i)
-                      : *LODE_ARRAY_AT(&tables->names.functions.items, const lode_function *, i);
+                      : *LODE_ARRAY_AT(&tables->names.functions, const lode_function *, i);
 }
 
 static lode_status function_row(struct lode_table_reader *reader, struct lode_table_batch *batch, uint32_t i,
@@ -140,8 +140,7 @@ static lode_status open_function(struct lode_table_reader *reader, lode_error *e
     struct lode_tables *tables = reader->tables;
     if (tables->recording)
         LODE_TRY(lode_tables_scan(tables, error));
-    size_t count =
-        tables->db ? lode_database_function_count(tables->db) : tables->names.functions.items.count;
+    size_t count = tables->db ? lode_database_function_count(tables->db) : tables->names.functions.count;
     return lode_table_choose_rows(reader, (uint32_t)count, error);
 }
 

@@ -233,7 +233,7 @@ lode_status lode_event_pass_function(struct lode_table_reader *reader, struct lo
     if (reader->query == NULL)
         LODE_TRY(lode_tables_function(tables, function, &id, error));
     else if (lode_batch_needs(batch, column))
-        id = lode_interner_find(&tables->names.functions, &function);
+        id = lode_function_names_find(&tables->names, function);
     lode_batch_u32(batch, column, id);
     return LODE_OK;
 }

@@ -157,8 +157,7 @@ static lode_status put_call(struct lode_table_reader *reader, struct lode_table_
     lode_batch_u32(batch, 4, (uint32_t)depth);
     const struct lode_function_names *names = names_of(reader);
     LODE_TRY(lode_event_pass_function(
-        reader, batch, 5, *LODE_ARRAY_AT(&names->functions.items, const lode_function *, call.function),
-        error));
+        reader, batch, 5, *LODE_ARRAY_AT(&names->functions, const lode_function *, call.function), error));
     lode_batch_fixed(batch, 6, lode_function_names_label(names, call.function));
     lode_batch_boolean(batch, 7, (event->flags & LODE_EVENT_FAILED) != 0);
     put_ids(reader, batch, call.id);
