@@ -72,6 +72,7 @@ static unsigned level_of(const int parents[LEVELS], unsigned *depth, int parent)
 /* What a plan does that a table function of the library does faster. */
 typedef struct habits {
     int reads_calls; /* with their functions */
+    int reads_rows;  /* of a table that grows with the store */
     int sorts_groups;
 } habits;
 
@@ -102,8 +103,20 @@ static int reads_functions_of_calls(const sql *s, const char *detail)
     return 0;
 }
 
+/* Whether a plan reads a table that grows with values, samples or events. */
+static int reads_many_rows(const char *detail)
+{
+    static const char *const names[] = {" value ", " sample ", " event ", " call "};
+    const char *code = strstr(detail, mark), *words = code ? strchr(code + strlen(mark), ' ') : NULL;
+    for (size_t i = 0; words && i < sizeof names / sizeof *names; i++)
+        if (begins(words, names[i]))
+            return 1;
+    return 0;
+}
+
 static void notice(habits *h, const sql *s, const char *detail)
 {
+    h->reads_rows |= reads_many_rows(detail);
     h->reads_calls |= reads_functions_of_calls(s, detail);
     h->sorts_groups |= strcmp(detail, "USE TEMP B-TREE FOR GROUP BY") == 0;
 }
@@ -114,6 +127,11 @@ static void advise(const habits *h, sql_line_fn on_line, void *user)
         on_line(user, 0,
                 "advice: call_stat has calls, times and percentiles by function, without this sort: it takes "
                 "as long as 'lode top'");
+    else if (h->reads_rows && h->sorts_groups)
+        on_line(
+            user, 0,
+            "advice: grouped('TABLE', 'COLUMN', 'VALUE', 'CONDITION') has counts, sums, least and greatest "
+            "values by up to three columns, without this sort");
 }
 
 int sql_explain(sql *s, const char *text, sql_line_fn on_line, void *user, sql_error *error)

@@ -116,6 +116,10 @@ def advice(tap, lode, demo):
                              ("select * from call where function = 'main'", False)):
         done = lode.call("sql", demo / "thumbs", "--explain", text)
         tap.check(("advice: call_stat" in done.stdout) == is_advised and done.returncode == 0, f"{text}: {'call_stat' if is_advised else 'nothing'} is advised", [done.stdout])
+    for store, text, is_advised in (("solver", "select metric_id, profile_id, max(value) from value group by metric_id, profile_id", True), ("thumbs", "select depth, count(*) from call group by 1", True),
+                                    ("solver", "select kind, count(*) from context group by kind", False), ("solver", "select profile_id, max(value) from value group by profile_id", False)):
+        done = lode.call("sql", demo / store, "--explain", text)
+        tap.check(("advice: grouped" in done.stdout) == is_advised and done.returncode == 0, f"{text}: {'grouped' if is_advised else 'nothing'} is advised", [done.stdout])
 
 
 def calls_of(events, tracks):

@@ -85,7 +85,7 @@ lode_status lode_function_cost(struct lode_tables *tables, lode_cost_options *op
 lode_calls_options lode_function_calls_options(const struct lode_tables *tables);
 
 extern const struct lode_table_def lode_table_cost, lode_table_hotspot, lode_table_tree,
-    lode_table_distribution, lode_table_timeline, lode_table_finding, lode_table_compare;
+    lode_table_distribution, lode_table_timeline, lode_table_finding, lode_table_compare, lode_table_grouped;
 extern const struct lode_table_def lode_table_call_stat, lode_table_calltree, lode_table_found;
 
 /* Rows of requests, for `found`: as in the table of requests. */

@@ -257,9 +257,10 @@ const struct lode_table_def lode_table_finding = {
     FUNCTION("defects of the store, as 'lode check' has them", finding), NO_ID};
 
 const struct lode_table_def *const lode_database_functions[] = {
-    &lode_table_cost,     &lode_table_hotspot, &lode_table_tree,   &lode_table_distribution,
-    &lode_table_timeline, &lode_table_finding, &lode_table_compare};
+    &lode_table_cost,     &lode_table_hotspot, &lode_table_tree,    &lode_table_distribution,
+    &lode_table_timeline, &lode_table_finding, &lode_table_grouped, &lode_table_compare};
 const unsigned lode_database_function_tables = COUNT(lode_database_functions);
-const struct lode_table_def *const lode_recording_functions[] = {
-    &lode_table_call_stat, &lode_table_calltree, &lode_table_found, &lode_table_finding, &lode_table_compare};
+const struct lode_table_def *const lode_recording_functions[] = {&lode_table_call_stat, &lode_table_calltree,
+                                                                 &lode_table_found,     &lode_table_finding,
+                                                                 &lode_table_grouped,   &lode_table_compare};
 const unsigned lode_recording_function_tables = COUNT(lode_recording_functions);

@@ -174,6 +174,12 @@ int main(int argc, char **argv)
     measure(&b, "both", call_both, text);
     if (has_passes)
         measure(&b, "by context", call_by_context, "select sum(value) from value group by context_id");
+    if (has_passes) {
+        measure(&b, "grouped by metric", call_by_context,
+                "select sum from grouped('value', 'metric_id', 'value')");
+        measure(&b, "grouped by profile", call_by_context,
+                "select sum from grouped('value', 'profile_id', 'value')");
+    }
     measure(&b, "hotspots", call_hotspots, "select exclusive, name from hotspot('function')");
     sql_close(b.connection);
     lode_database_close(b.db);

@@ -186,6 +186,7 @@ int main(int argc, char **argv)
     need(lode_recording_open(&b.recording, argv[2], NULL, NULL) == LODE_OK, "cannot open the recording");
     measure(&b, "call_stat", call_call_stat, "select function, calls from call_stat");
     measure(&b, "calltree", call_calltree, "select calls from calltree");
+    measure(&b, "grouped", call_call_stat, "select rows from grouped('call', 'function', 'duration_ns')");
     measure(&b, "found", call_found, "select calls from found");
     lode_recording_close(b.recording);
     return 0;
