@@ -122,7 +122,7 @@ struct pprof_levels lode_pprof_levels(const struct pprof_reader *reader, const s
 lode_status lode_pprof_push_loops(struct pprof_reader *reader, const struct pprof_mapping *mapping,
                                   struct pprof_levels *levels)
 {
-    /* The first scope of a level is its function. If levels differ, the outermost one is certain. */
+    /* A level begins with its function. If levels differ, the outermost one is certain. */
     if (levels->at >= reader->chain.count || (levels->is_over && levels->at > 0))
         return LODE_OK;
     while (++levels->at < reader->chain.count) {
