@@ -3,8 +3,8 @@
 """
 Loops that lode-symbols finds in the code of binaries. Of programs that the test compiles: loops of the source (nested, with several entries, with a
 switch, with calls that do not return, unrolled), where they are nested and their lines, with and without symbols, for several processors where
-clang can compile for them; lengths of instructions are those of objdump. Of the oracles: agreement with hpcstruct, by their script; differences are
-named in EXTRA. lode build without structure files gives the loops that it gives with them; lode structure writes a file that gives the same database.
+clang can compile for them; lengths of instructions are those of objdump. Of the oracles: agreement with hpcstruct, by their script, of each binary and weighted by the
+cost of the live measurements; differences are named in EXTRA. lode build without structure files gives the loops that it gives with them; lode structure writes a file that gives the same database.
 """
 
 import argparse
@@ -22,6 +22,7 @@ import agreement
 import built
 import compiled
 import helper
+import weighted
 
 from imports import corpus, run  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -298,9 +299,8 @@ def oracle_binaries():
     return found, absent
 
 
-def load_script():
-    path = corpus().parent / "oracles" / "structure" / "compare_structure.py"
-    spec = importlib.util.spec_from_file_location("compare_structure", path)
+def load_script(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -311,7 +311,7 @@ def percent(part, whole):
 
 
 def compare(script, theirs, answer, path, extra):
-    """Rates as of RATES, and the classes of differences."""
+    """Rates as of RATES, and the answer as the script reads it."""
     path.write_text(json.dumps(answer), encoding="utf-8")
     ours = script.Answer(str(path))
     names = {function["start"]: function["name"] for function in answer["functions"]}
@@ -328,7 +328,7 @@ def compare(script, theirs, answer, path, extra):
             known += 1
             same += ours.nest(start, function) == loops
     return (percent(len(headers & all_ours), len(headers)), percent(len(headers & here), len(here)), percent(same, known),
-            percent(sum(theirs.loops[key] == ours.loops[key] for key in both), len(both)))
+            percent(sum(theirs.loops[key] == ours.loops[key] for key in both), len(both))), ours
 
 
 def check_oracles(tap, program, folder):
@@ -338,16 +338,30 @@ def check_oracles(tap, program, folder):
     if not found:
         tap.skip("agreement with hpcstruct", "its answers are not beside the corpus")
         return
-    script = load_script()
+    oracles = corpus().parent / "oracles"
+    script, structures, answers = load_script(oracles / "structure" / "compare_structure.py"), {}, {}
     for name, binary, debug, path in found:
         answer, _ = agreement.answer(program, binary, debug)
         if name in MEGABYTES and debug:
             status, _ = helper.run(program, binary, [], debug=debug, mode="beside,all", megabytes=MEGABYTES[name])
             tap.check(status == 0, f"{name}: all code with debug information takes at most {MEGABYTES[name]} MB of addresses, files and libraries included", [status])
-        rates = compare(script, script.Structure(str(path)), answer, folder / "answer.json", EXTRA.get(name, ()))
+        structures[name] = script.Structure(str(path))
+        rates, answers[name] = compare(script, structures[name], answer, folder / "answer.json", EXTRA.get(name, ()))
         least = RATES.get(name, (100, 100, 100, 100))
         tap.check(all(rate >= limit for rate, limit in zip(rates, least)),
                   f"{name}: hpcstruct's loops {rates[0]:.2f} %, of ours theirs {rates[1]:.2f} %, same nest {rates[2]:.2f} %, lines {rates[3]:.2f} %", [least])
+    check_weighted(tap, load_script(oracles / "hpcprof_model.py"), structures, answers)
+
+
+def check_weighted(tap, model, structures, answers):
+    """The same where the programs of the live measurements spend their time."""
+    found, runs = weighted.compare(model, corpus() / "live", structures, answers)
+    for number, what in enumerate(found.WHAT):
+        rates = [found.percent(number, which) for which in (0, 1)]
+        tap.check(min(rates) >= 99.5, f"{what}, weighted by the cost of {runs} live runs: {rates[0]:.2f} %, by the cost that passes through: {rates[1]:.2f} %",
+                  found.worst())
+    share = 100 * found.known[0] / runs if runs else 0
+    tap.check(runs > 10 and share > 90, f"hpcstruct's files know {share:.1f} % of that cost", [found.known, found.unknown])
 
 
 # ---- building ----
