@@ -32,6 +32,7 @@ SAME = [["otlp/small/traces.json", "otlp/small/traces.pb", "otlp/variants/native
 
 LARGE = 10**6  # bytes
 MICROSECOND = 1000
+PERCENTILE_ERROR = 128  # a percentile is at most this part of itself away: LODE_PERCENTILE_ERROR
 
 
 def ask(lode, *words):
@@ -100,6 +101,15 @@ def compare_elapsed(lode, path, wanted, top):
     return wrong + (["top --sort elapsed is not sorted"] if order != sorted(order, reverse=True) else [])
 
 
+def compare_percentiles(wanted, top):
+    """Percentiles of operations: the duration that so many of its calls do not exceed."""
+    durations = {spans_reference.plain(name): times for name, times in wanted["durations"].items()}
+    expected = {(row["name"], percent): questions_reference.percentile(durations[row["name"]], percent) for row in top["rows"] for percent in (50, 95, 99)}
+    found = {(row["name"], percent): row[f"p{percent}_ns"] for row in top["rows"] for percent in (50, 95, 99)}
+    return [f"p{percent} of {name}: {found[name, percent]} instead of {value}" for (name, percent), value in expected.items()
+            if abs(found[name, percent] - value) * PERCENTILE_ERROR > value]
+
+
 def compare(lode, path, wanted):
     wrong = []
     top = ask(lode, "top", "--limit", 0, path)
@@ -111,7 +121,7 @@ def compare(lode, path, wanted):
     times, expected = [top["total_ns"], top.get("work_ns"), top.get("elapsed_ns")], [wanted["work"], wanted["work"], wanted["elapsed"]]
     if times[:1 if times[1] is None else 3] != expected[:1 if times[1] is None else 3] or (times[1] is None and wanted["work"] > wanted["elapsed"]):
         wrong.append(f"work and elapsed time: {times} instead of {expected}")
-    wrong += compare_elapsed(lode, path, wanted, top)
+    wrong += compare_elapsed(lode, path, wanted, top) + compare_percentiles(wanted, top)
     calls = ask(lode, "sql", path, "select function, count(*) from call where depth = 0 group by 1 order by 1")
     found = dict(calls["results"][0]["rows"])
     expected = {spans_reference.plain(name): count for name, count in wanted["outermost"].items()}

@@ -398,8 +398,9 @@ def load(path):
 
 def summary(store):
     spans, roots, duplicates, moved = store
-    rows = defaultdict(lambda: [0, 0, 0, 0])
+    rows, durations = defaultdict(lambda: [0, 0, 0, 0]), defaultdict(list)
     for span in spans:
+        durations[label(span)].append(span.end - span.begin)
         row = rows[label(span)]
         row[:] = row[0] + 1, row[1] + span.failed, row[2] + span.end - span.begin, max(row[3], span.end - span.begin)
     traces = defaultdict(list)
@@ -407,7 +408,8 @@ def summary(store):
         traces[span.trace].append(span)
     failed = sum(any(span.failed and (not span.up or span.kind in (SERVER, CONSUMER)) for span in trace) for trace in traces.values())
     edges = Counter((span.up.service, span.service) for span in spans if span.up and span.up.service != span.service)
-    return {"edges": {f"{caller} > {callee}": count for (caller, callee), count in edges.items()}, "spans": len(spans), "traces": len(traces), "duplicates": duplicates, "rows": dict(rows), "outermost": Counter(map(label, outermost(roots))),
+    return {"edges": {f"{caller} > {callee}": count for (caller, callee), count in edges.items()}, "spans": len(spans), "traces": len(traces), "duplicates": duplicates, "rows": dict(rows),
+            "durations": {name: sorted(times) for name, times in durations.items()}, "outermost": Counter(map(label, outermost(roots))),
             "elapsed_rows": elapsed(spans, label), "elapsed_paths": elapsed(spans, path),
             "work": sum(span.end - span.begin for span in outermost(roots)),
             "elapsed": sum(max(span.end for span in trace) - min(span.begin for span in trace) for trace in traces.values()),
