@@ -54,8 +54,8 @@ function rowsOf(page) {
 }
 
 const TOP = { exclusive_percent: 'exclusive_percent', exclusive: 'exclusive', inclusive_percent: 'inclusive_percent', inclusive: 'inclusive' };
-const CALLS = { exclusive_percent: 'self_percent', exclusive: 'self_ns', inclusive: 'total_ns', calls: 'calls', mean: 'mean_ns', p95: 'p95_ns', max: 'max_ns', errors: 'errors' };
-const TREE_CALLS = { inclusive_percent: 'total_percent', inclusive: 'total_ns', exclusive_percent: 'self_percent', exclusive: 'self_ns', calls: 'calls' };
+const CALLS = { exclusive_percent: 'self_percent', exclusive: 'self_ns', inclusive: 'total_ns', elapsed: 'elapsed_ns', calls: 'calls', mean: 'mean_ns', p95: 'p95_ns', max: 'max_ns', errors: 'errors' };
+const TREE_CALLS = { inclusive_percent: 'total_percent', inclusive: 'total_ns', elapsed: 'elapsed_ns', exclusive_percent: 'self_percent', exclusive: 'self_ns', calls: 'calls' };
 const CHANGES = { base: 'base', new: 'new', difference: 'difference', gross: 'gross', ratio: 'ratio', share_of_base_percent: 'share_of_base_percent' };
 
 function keysOf(answer) {
@@ -75,6 +75,7 @@ function compare(rows, answer) {
   rows.forEach((row, index) => {
     const wanted = answer.rows[index];
     assert.equal(row.name.value, wanted.name);
+    assert.equal('elapsed' in row, 'elapsed_ns' in wanted, `elapsed time of ${wanted.name}`);
     for (const [column, key] of Object.entries(keys)) {
       if (!(column in row)) continue;
       const value = wanted[key];

@@ -9,6 +9,8 @@ export interface Cost {
   readonly inclusivePercent: number | null;
 }
 
+export const ELAPSED_HINT = 'How long at least one of the calls was under way; Total adds up calls that run at the same time';
+
 export interface TopRow extends Cost {
   readonly name: string;
   readonly file: string | null;
@@ -17,6 +19,8 @@ export interface TopRow extends Cost {
   readonly contexts: number | null;
   readonly calls: number | null;
   readonly errors: number | null;
+  /** How long at least one call was under way: of requests with concurrent calls. */
+  readonly elapsed: number | null;
   readonly mean: number | null;
   readonly p95: number | null;
   readonly max: number | null;
@@ -77,6 +81,7 @@ export function readTop(answer: unknown): Top {
     contexts: num(row['contexts']),
     calls: num(row['calls']),
     errors: num(row['errors']),
+    elapsed: num(row['elapsed_ns']),
     mean: num(row['mean_ns']),
     p95: num(row['p95_ns']),
     max: num(row['max_ns']),
@@ -103,6 +108,7 @@ export interface TreeRow extends Cost {
   readonly context: string;
   readonly contexts: number;
   readonly calls: number | null;
+  readonly elapsed: number | null;
   readonly callFile: string | null;
   readonly callLine: number | null;
   /** The index of the parent row; -1 for none. */
@@ -151,6 +157,7 @@ export function readTree(answer: unknown): Tree {
       context: String(num(row['context']) ?? ''),
       contexts: num(row['contexts']) ?? 0,
       calls: num(row['calls']),
+      elapsed: num(row['elapsed_ns']),
       callFile: text(row['call_file']),
       callLine: num(row['call_line']),
       parent: num(row['parent_row']) ?? -1,

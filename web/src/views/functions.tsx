@@ -9,7 +9,7 @@ import type { Info } from '../info';
 import { useKeys } from '../keys';
 import { MoreMetrics } from '../metrics';
 import { Link, Name, Problem, Swatch, Unsearched } from '../parts';
-import { readTop, type Cost, type Top, type TopRow } from '../rows';
+import { ELAPSED_HINT, readTop, type Cost, type Top, type TopRow } from '../rows';
 import { selection } from '../selection';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
@@ -61,10 +61,12 @@ function costColumns(index: number, of: (row: TopRow) => Cost | undefined, metri
 
 function callColumns(top: Top): Column<TopRow>[] {
   const hasErrors = top.rows.some((row) => (row.errors ?? 0) > 0);
-  const time = (key: 'mean' | 'p95' | 'max', title: string): Column<TopRow> => ({
-    key, title, width: '92px', isNumber: true, cell: (row) => amount(row[key], 'nanoseconds'), value: (row) => row[key], order: key,
+  const hasElapsed = top.rows.some((row) => row.elapsed !== null);
+  const time = (key: 'elapsed' | 'mean' | 'p95' | 'max', title: string, hint?: string): Column<TopRow> => ({
+    key, title, width: '92px', isNumber: true, cell: (row) => amount(row[key], 'nanoseconds'), value: (row) => row[key], order: key, ...(hint ? { hint } : {}),
   });
   return [
+    ...(hasElapsed ? [time('elapsed', 'Elapsed', ELAPSED_HINT)] : []),
     { key: 'calls', title: 'Calls', width: '88px', isNumber: true, cell: (row) => count(row.calls ?? 0), value: (row) => row.calls, order: 'calls' },
     time('mean', 'Mean'), time('p95', 'p95'), time('max', 'Max'),
     ...(hasErrors ? [{ key: 'errors', title: 'Errors', width: '64px', isNumber: true, cell: (row: TopRow) => count(row.errors ?? 0), value: (row: TopRow) => row.errors, order: 'errors' }] : []),

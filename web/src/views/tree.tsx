@@ -11,7 +11,7 @@ import type { Info } from '../info';
 import { useKeys } from '../keys';
 import { MoreMetrics } from '../metrics';
 import { Link, Name, Problem } from '../parts';
-import { readTree, type Cost, type Tree, type TreeRow } from '../rows';
+import { ELAPSED_HINT, readTree, type Cost, type Tree, type TreeRow } from '../rows';
 import { selection } from '../selection';
 import { go, notice, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
@@ -82,6 +82,7 @@ function columnsOf(tree: Tree, state: State, first: readonly Branch[], isOpen: (
   };
   const columns = [
     ...costs('', tree.isRecording ? ['Total', 'Self'] : ['Inclusive', 'Exclusive'], clean(tree.metric), tree.unit, (row) => row),
+    ...(tree.rows.some((row) => row.elapsed !== null) ? [number('elapsed', 'Elapsed', '88px', (row) => row.elapsed, (value) => amount(value, 'nanoseconds'), ELAPSED_HINT)] : []),
     ...(tree.isRecording && !byCallers ? [number('calls', 'Calls', '80px', (row) => row.calls, (value) => count(value ?? 0), '')] : []),
     // Of further metrics, the cost with everything below it.
     ...tree.more.flatMap((metric, index) => costs(String(index + 2), [clean(metric.name), clean(metric.name)], clean(metric.name), metric.unit, (row) => row.more[index]).slice(0, 2)),
