@@ -23,6 +23,9 @@
 
 #define NO_ROW UINT32_MAX
 
+/* Functions of contexts are anywhere in memory: fetched before they are needed. */
+#define AHEAD 8
+
 /* Labels of this length are not compared: the function has a row of its own. */
 #define LABEL_SIZE 8192
 
@@ -32,15 +35,21 @@ struct lode_hotspots {
     lode_hotspot_options options;
 };
 
-/* A row being computed, and how often its key is on the path from the root. */
+/* A row being computed: what names it, which is set once. */
 struct row {
     lode_hotspot hotspot;
-    uint32_t active;
+    bool is_hidden; /* by the filter */
+    uint32_t key;   /* that was given */
+};
+
+/* What contexts of a row add to it, apart from the names: fewer cache lines. */
+struct sum {
+    double inclusive, exclusive;
+    uint32_t contexts;
+    uint32_t active; /* contexts of the row on the path from the root */
     /* For lines and loops: their function, if it is unique. */
     const lode_function *inside;
     bool shared;
-    bool is_hidden; /* by the filter */
-    uint32_t key;   /* that was given */
 };
 
 /* A context on the path from the root. */
@@ -55,13 +64,16 @@ struct grouping {
     const lode_cost *cost;
     lode_hotspot_options options;
     lode_group_by by;
-    struct lode_array rows;
+    struct lode_array rows, sums;
     struct lode_keys keys;
-    struct lode_array row_of; /* by key: uint32_t */
-    struct lode_index names;  /* of rows, by hash of their name or given key */
+    struct lode_array row_of;  /* by key: uint32_t */
+    uint32_t *row_of_function; /* plus 1, by index: most contexts are found here; 0: by key */
+    uint32_t function_count;   /* of them */
+    struct lode_index names;   /* of rows, by hash of their name or given key */
     const struct lode_row_keys *given;
     char *label, *other; /* of LABEL_SIZE bytes */
-    struct lode_array path;
+    struct step *path;   /* from the root */
+    size_t depth, depth_max;
     uint32_t *rows_of_contexts; /* by index of context; may be NULL */
 };
 
@@ -143,7 +155,8 @@ static lode_status add_row(struct grouping *self, const lode_hotspot *names, con
     }
     *out = (uint32_t)self->rows.count;
     struct row *row = lode_array_push(&self->rows);
-    LODE_TRY_ALLOC(row && (!merges || lode_index_reserve(&self->names)), error);
+    LODE_TRY_ALLOC(row && lode_array_push(&self->sums) && (!merges || lode_index_reserve(&self->names)),
+                   error);
     if (merges)
         lode_index_put(&self->names, hash, *out);
     row->hotspot = *names;
@@ -207,53 +220,99 @@ static bool counts_inclusive(const struct grouping *self, const lode_context *co
     return !stands_in || has_own_costs(self, context);
 }
 
-static void note_function(struct row *row, const lode_function *function)
+/* Lines and loops say what function they are in. */
+static bool has_functions(const struct grouping *self)
 {
-    row->shared = row->shared || (row->hotspot.contexts > 0 && row->inside != function);
-    row->inside = row->shared ? NULL : function;
+    return is_by_line(self->by) || self->by == LODE_BY_LOOP;
 }
 
-static lode_status visit(struct grouping *self, const lode_context *context, lode_error *error)
+static void note_function(struct sum *sum, const lode_function *function)
 {
-    while (self->path.count > 0) {
-        const struct step *last = LODE_ARRAY_AT(&self->path, struct step, self->path.count - 1);
-        if (context->index < last->end)
-            break;
-        if (last->counted)
-            LODE_ARRAY_AT(&self->rows, struct row, last->row)->active--;
-        lode_array_pop(&self->path);
+    sum->shared = sum->shared || (sum->contexts > 0 && sum->inside != function);
+    sum->inside = sum->shared ? NULL : function;
+}
+
+/* The function that alone is the key of a context, as lode_key_of_function has it. */
+static const lode_function *function_of_key(const struct grouping *self, const lode_context *context)
+{
+    if (!(is_by_function(self) || self->by == LODE_BY_KIND) || !begins_function(context) ||
+        context->lexical == LODE_LEXICAL_GLOBAL || context->lexical == LODE_LEXICAL_ENTRY)
+        return NULL;
+    return function_identity(context->function);
+}
+
+static lode_status remember_function(struct grouping *self, const lode_function *function, uint32_t row,
+                                     lode_error *error)
+{
+    if (function->index >= self->function_count &&
+        !LODE_GROW_ZEROED(self->row_of_function, self->function_count, (size_t)function->index * 2 + 64))
+        return lode_fail_memory(error);
+    self->row_of_function[function->index] = row + 1;
+    return LODE_OK;
+}
+
+/* The row of a context, or what its step has from its parent. */
+static lode_status find_place(struct grouping *self, const lode_context *context, struct step *step,
+                              lode_error *error)
+{
+    const lode_function *function = function_of_key(self, context);
+    if (function && function->index < self->function_count && self->row_of_function[function->index]) {
+        step->row = self->row_of_function[function->index] - 1;
+        step->counted = true;
+        return LODE_OK;
     }
-    struct step step = {.end = context->index + context->subtree_size, .row = NO_ROW};
-    if (self->path.count > 0) {
-        const struct step *parent = LODE_ARRAY_AT(&self->path, struct step, self->path.count - 1);
-        step.row = parent->row;
-        step.function = parent->function;
-    }
-    if (begins_function(context))
-        step.function = function_identity(lode_context_function(context));
     struct lode_key key = {0};
     lode_hotspot names = {0};
     enum lode_hotspot_place place = lode_hotspot_find_place(self->by, context, &key, &names);
     if (place == LODE_PLACE_NONE)
-        step.row = NO_ROW;
-    if (place == LODE_PLACE_KEY) {
-        LODE_TRY(find_row(self, &key, &names, context, &step.row, error));
-        step.counted = counts_inclusive(self, context);
+        step->row = NO_ROW;
+    if (place != LODE_PLACE_KEY)
+        return LODE_OK;
+    LODE_TRY(find_row(self, &key, &names, context, &step->row, error));
+    step->counted = counts_inclusive(self, context);
+    return function ? remember_function(self, function, step->row, error) : LODE_OK;
+}
+
+static void add_costs(struct grouping *self, const lode_context *context, const struct step *step)
+{
+    struct sum *sum = LODE_ARRAY_AT(&self->sums, struct sum, step->row);
+    sum->exclusive += self->cost->own[context->index];
+    if (!step->counted)
+        return;
+    if (sum->active++ == 0)
+        sum->inclusive += self->cost->inclusive[context->index];
+    note_function(sum, step->function);
+    sum->contexts++;
+}
+
+/* Leaves the steps whose subtrees a context is behind. */
+static void leave_steps(struct grouping *self, const lode_context *context)
+{
+    while (self->depth > 0 && context->index >= self->path[self->depth - 1].end) {
+        const struct step *last = &self->path[--self->depth];
+        if (last->counted)
+            LODE_ARRAY_AT(&self->sums, struct sum, last->row)->active--;
     }
-    if (step.row != NO_ROW) {
-        struct row *row = LODE_ARRAY_AT(&self->rows, struct row, step.row);
-        row->hotspot.exclusive += self->cost->own[context->index];
-        if (step.counted && row->active++ == 0)
-            row->hotspot.inclusive += self->cost->inclusive[context->index];
-        if (step.counted)
-            note_function(row, step.function);
-        row->hotspot.contexts += step.counted;
+}
+
+static lode_status visit(struct grouping *self, const lode_context *context, lode_error *error)
+{
+    leave_steps(self, context);
+    struct step step = {.end = context->index + context->subtree_size, .row = NO_ROW};
+    if (self->depth > 0) {
+        step.row = self->path[self->depth - 1].row;
+        step.function = self->path[self->depth - 1].function;
     }
+    if (has_functions(self) && begins_function(context))
+        step.function = function_identity(lode_context_function(context));
+    LODE_TRY(find_place(self, context, &step, error));
+    if (step.row != NO_ROW)
+        add_costs(self, context, &step);
     if (self->rows_of_contexts)
         self->rows_of_contexts[context->index] = step.counted ? step.row : NO_ROW;
-    struct step *pushed = lode_array_push(&self->path);
-    LODE_TRY_ALLOC(pushed, error);
-    *pushed = step;
+    if (self->depth == self->depth_max && !LODE_GROW(self->path, self->depth_max, self->depth_max * 2 + 64))
+        return lode_fail_memory(error);
+    self->path[self->depth++] = step;
     return LODE_OK;
 }
 
@@ -370,15 +429,19 @@ static lode_status collect(const struct grouping *self, lode_hotspots **out, lod
     }
     for (size_t i = 0; i < self->rows.count; i++) {
         const struct row *row = LODE_ARRAY_AT(&self->rows, struct row, i);
-        if (row->hotspot.inclusive == 0.0 && row->hotspot.exclusive == 0.0)
+        const struct sum *sum = LODE_ARRAY_AT(&self->sums, struct sum, i);
+        if (sum->inclusive == 0.0 && sum->exclusive == 0.0)
             continue;
         result->hidden += row->is_hidden;
         if (row->is_hidden)
             continue;
         lode_hotspot *kept = &result->rows[result->count++];
         *kept = row->hotspot;
-        if (is_by_line(self->by) || self->by == LODE_BY_LOOP)
-            kept->function = row->inside;
+        kept->inclusive = sum->inclusive;
+        kept->exclusive = sum->exclusive;
+        kept->contexts = sum->contexts;
+        if (has_functions(self))
+            kept->function = sum->inside;
     }
     lode_status status = put_in_order(result, result, self->options.sort, error);
     if (status == LODE_OK)
@@ -394,8 +457,12 @@ static lode_status visit_all(struct grouping *self, lode_error *error)
     self->label = malloc(LABEL_SIZE);
     self->other = malloc(LABEL_SIZE);
     LODE_TRY_ALLOC(self->label && self->other, error);
-    for (uint32_t i = 0; i < tree->count; i++)
+    for (uint32_t i = 0; i < tree->count; i++) {
+        /* Names of entry points are prefetched likewise: that does no harm. */
+        if (i + AHEAD < tree->count)
+            __builtin_prefetch(tree->nodes[i + AHEAD].function);
         LODE_TRY(visit(self, &tree->nodes[i], error));
+    }
     return lode_filter_status(self->options.filter, error);
 }
 
@@ -406,14 +473,16 @@ static lode_status group(struct grouping *self, lode_hotspots **out, lode_error 
     self->by = self->options.by;
     lode_array_init(&self->rows, sizeof(struct row), count);
     lode_array_init(&self->row_of, sizeof(uint32_t), count);
-    lode_array_init(&self->path, sizeof(struct step), count);
+    lode_array_init(&self->sums, sizeof(struct sum), count);
     lode_keys_init(&self->keys);
     lode_status status = visit_all(self, error);
     if (status == LODE_OK && out)
         status = collect(self, out, error);
     lode_array_free(&self->rows);
     lode_array_free(&self->row_of);
-    lode_array_free(&self->path);
+    lode_array_free(&self->sums);
+    free(self->row_of_function);
+    free(self->path);
     lode_keys_free(&self->keys);
     lode_index_free(&self->names);
     free(self->label);
