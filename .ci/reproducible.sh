@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Two builds of the same sources install the same files, byte for byte: reproducible.sh FOLDER. The sources are in folders of different depth,
-# one build folder is among them and the other is not, and the second build is a year later (faketime) and in another time zone.
+# one build folder is among them and the other is not, and the second build is a year later (faketime) and in another time zone. With LODE_CI=full,
+# the same holds for the Debian packages, with their debug information.
 set -euo pipefail
 
 ci=$(cd "$(dirname "$0")" && pwd)
@@ -31,6 +32,13 @@ build() { # SOURCES BUILD ROOT COMMAND...
     DESTDIR=$3 "${@:4}" meson install -C "$2" --no-rebuild --quiet
 }
 
+# The Debian packages of a copy of the sources, which are beside it then.
+package() { # SOURCES COMMAND...
+    # As in a release.
+    [ -z "${LODE_CI_PAGE:-}" ] || [ -e "$1/web/dist" ] || cp -r "$LODE_CI_PAGE" "$1/web/dist"
+    (cd "$1" && "${@:2}" dpkg-buildpackage -us -uc -b)
+}
+
 # What is installed: modes, links and contents.
 contents() { # ROOT
     (cd "$1" && find . -type l -printf '%p -> %l\n' && find . -type f -printf '%m ' -exec sha256sum {} \;) | sort -k 3
@@ -58,4 +66,18 @@ if ! diff "$folder/first" "$folder/second"; then
     exit 1
 fi
 echo "== $(wc -l <"$folder/first") files are byte-identical${later[0]:+, 400 days later}"
-rm -rf --one-file-system "$folder/one" "$folder/two" "$folder/root1" "$folder/root2"
+
+if [ "${LODE_CI:-}" = full ]; then
+    mkdir "$folder/packages1" "$folder/packages2"
+    mv "$folder/one" "$folder/packages1/lode"
+    mv "$folder/two/somewhere" "$folder/packages2/somewhere"
+    rm -rf "$folder/packages1/lode/build"
+    package "$folder/packages1/lode" env
+    package "$folder/packages2/somewhere/else" env CCACHE_DISABLE=1 TZ=Pacific/Auckland "${later[@]}"
+    (cd "$folder/packages1" && sha256sum ./*.deb) >"$folder/first"
+    (cd "$folder/packages2/somewhere" && sha256sum ./*.deb) >"$folder/second"
+    grep -q '/lode_.*\.deb$' "$folder/first"
+    diff "$folder/first" "$folder/second"
+    echo "== $(wc -l <"$folder/first") Debian packages are byte-identical${later[0]:+, 400 days later}"
+fi
+rm -rf --one-file-system "$folder/one" "$folder/two" "$folder/root1" "$folder/root2" "$folder/packages1" "$folder/packages2"
