@@ -101,9 +101,9 @@ enum {
 struct sequence {
     /* Open calls are of size_t: where the annotations of each begin in `held`. */
     struct lode_timeline_thread base;
-    uint64_t time;                    /* of the last packet */
-    uint64_t uuid;                    /* of the thread's track */
-    uint8_t suffix[16], suffix_size;  /* sequence id and flags of each packet */
+    uint64_t time;                   /* of the last packet */
+    uint64_t uuid;                   /* of the thread's track */
+    uint8_t suffix[16], suffix_size; /* sequence id and flags of each packet */
     bool has_begun;
     unsigned categories; /* bits of those that were defined */
     /* Ids of function names, by index; and which are not 0. */
