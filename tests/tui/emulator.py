@@ -131,17 +131,25 @@ class Terminal:
         """Until the lines of the screen meet a condition, and nothing more comes."""
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
-            while self.read(0.05):
+            while self.read(0.01):
                 pass
-            if condition(self.lines()):
-                # A busy machine can stop in the middle of a screen.
-                while self.read(0.3):
-                    pass
-                if condition(self.lines()):
-                    return self.lines()
+            # A busy machine can stop in the middle of a screen: then the program is not asleep.
+            if condition(self.lines()) and self.is_asleep() and not self.read(0.01):
+                return self.lines()
             if self.has_ended():
                 break
         raise Late(f"{what}: not within {SECONDS} s, status {self.status}:\n" + "\n".join(self.lines()))
+
+    def is_asleep(self):
+        """Whether every thread of the program waits, as it does for keys."""
+        try:
+            for thread in os.scandir(f"/proc/{self.pid}/task"):
+                with open(thread.path + "/stat", encoding="utf-8", errors="replace") as stat:
+                    if stat.read().rpartition(")")[2].split()[0] not in "SZ":
+                        return False
+        except FileNotFoundError:
+            return self.has_ended()
+        return True
 
     def has_ended(self):
         if self.status is None:
