@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Follows the calls of a track: what is open after each event. Every reader of events uses it but
- * the two loops that count each call (src/analysis/calls/tally.c, calltree_builder.c).
+ * the loops that add up each call: src/analysis/calls/tally.c, calltree_builder.c, and that of the
+ * diagnosis (src/analysis/diagnose/calls/worker.c), which also has a frame outside of all calls.
  *
  * Cursors repair recordings: their events are balanced and nested, so an end is that of the
  * innermost open call. What a consumer may still meet is handled here: the end of a call that began
