@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What somebody gets who clones the repository: clone.sh LOG-FOLDER [bare]. A clone with nothing beside it, built and tested as CONTRIBUTING.md says, by a
 # user who is not root. No test may fail; those that skip are listed with their reasons. `bare`: in a Debian 12 of its own that has what
-# building the Debian packages needs, cmocka and nothing else.
+# building the Debian packages needs, cmocka and libcbor: what CONTRIBUTING.md asks for.
 set -euo pipefail
 
 ci=$(cd "$(dirname "$0")" && pwd)
@@ -38,7 +38,7 @@ compiler=gcc options=()
 if [ "${#enter[@]}" != 0 ]; then
     "${enter[@]}" apt-get update
     "${enter[@]}" apt-get build-dep -y --no-install-recommends "$inside/lode"
-    "${enter[@]}" apt-get install -y --no-install-recommends libcmocka-dev
+    "${enter[@]}" apt-get install -y --no-install-recommends libcmocka-dev libcbor-dev
 else
     # Objects that other steps have compiled, if this user may read them.
     if command -v ccache >/dev/null && "${user[@]}" test -r "$cache" -a -x "$cache"; then

@@ -128,7 +128,7 @@ class Track:
         """What perf saw, without times off the processor that do not end."""
         events = self.recording.perf.get(self.tid, ())
         for i, event in enumerate(events):
-            later = (other.kind for other in events[i + 1:] if other.kind not in (reader.TASK_NEW, reader.TASK_NAME))
+            later = (events[j].kind for j in range(i + 1, len(events)) if events[j].kind not in (reader.TASK_NEW, reader.TASK_NAME))
             is_out = event.kind in (reader.SCHED_OUT, reader.SCHED_PREEMPTED)
             if not is_out or next(later, None) == reader.SCHED_IN:
                 yield event

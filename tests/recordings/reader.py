@@ -114,8 +114,12 @@ class Recording:
         self._symbols = {}
         self._debug = {}
         self._functions = {}
+        self._sessions = {}
         self._read_info()
         self._read_tasks()
+        # Between two of these times, nothing changes.
+        self._session_times = sorted(session.time for session in self.sessions)
+        self._dlopen_times = sorted(when for when, _, _ in self.dlopens)
         self.specs = Specs(self.lines)
         self.perf = self._read_perf()
         self.event_names = self._read_event_names()
@@ -179,7 +183,14 @@ class Recording:
         return tuple(sorted(modules.values()))
 
     def session(self, tid, time):
-        """The session that a task was in at a time: that of its process, else that of the processes it comes from."""
+        """The session that a task was in at a time."""
+        key = tid, bisect.bisect_right(self._session_times, time)
+        if key not in self._sessions:
+            self._sessions[key] = self._session(tid, time)
+        return self._sessions[key]
+
+    def _session(self, tid, time):
+        """That of its process, else that of the processes it comes from."""
         own, seen = self.pids.get(tid, tid), set()
         while own and own not in seen:
             seen.add(own)
@@ -226,7 +237,7 @@ class Recording:
         """The function at an address. What that is can change with the session, and when a library is loaded."""
         session = self.session(tid, time)
         key = (session.time if session else None, session and session.sid,
-               sum(when <= time for when, _, _ in self.dlopens), address)
+               bisect.bisect_right(self._dlopen_times, time), address)
         if key not in self._functions:
             self._functions[key] = self._resolve(tid, time, address)
         return self._functions[key]
