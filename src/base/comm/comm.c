@@ -95,6 +95,58 @@ lode_status lode_comm_allreduce(struct lode_comm *comm, uint64_t *numbers, size_
     return LODE_OK;
 }
 
+/* Receives numbers of another rank and adds them. */
+static lode_status add_from(struct lode_comm *comm, uint32_t rank, uint64_t *numbers, size_t count,
+                            uint64_t *other, lode_error *error)
+{
+    LODE_TRY(lode_comm_receive(comm, rank, other, count * sizeof *other, error));
+    for (size_t i = 0; i < count; i++)
+        numbers[i] += other[i];
+    return LODE_OK;
+}
+
+/*
+ * A step of recursive halving. Ranks from `low` to `high` need the sums of their parts: each of the
+ * upper half gives one of the lower half what it has of the parts of that, and the other way
+ * round. Who has no partner in the smaller half gives to the last one there. One side sends first,
+ * as sending may wait.
+ */
+static lode_status halve(struct lode_comm *comm, uint64_t *numbers, size_t count, uint32_t low, uint32_t high,
+                         uint64_t *other, lode_error *error)
+{
+    uint32_t middle = low + (high - low + 1) / 2, rank = comm->place.rank, uppers = high - middle;
+    size_t begin = lode_comm_part(comm, count, low), cut = lode_comm_part(comm, count, middle);
+    uint64_t *lower = numbers + begin, *upper = numbers + cut;
+    size_t lower_count = cut - begin, upper_count = lode_comm_part(comm, count, high) - cut;
+    if (rank < middle) {
+        uint32_t partner = rank - low < uppers ? middle + rank - low : high - 1;
+        LODE_TRY(lode_comm_send(comm, partner, upper, upper_count * sizeof *upper, error));
+        return rank - low < uppers ? add_from(comm, partner, lower, lower_count, other, error) : LODE_OK;
+    }
+    uint32_t partner = low + rank - middle;
+    LODE_TRY(add_from(comm, partner, upper, upper_count, other, error));
+    if (rank == high - 1 && middle - low > uppers)
+        LODE_TRY(add_from(comm, middle - 1, upper, upper_count, other, error));
+    return lode_comm_send(comm, partner, lower, lower_count * sizeof *lower, error);
+}
+
+lode_status lode_comm_reduce_scatter(struct lode_comm *comm, uint64_t *numbers, size_t count,
+                                     lode_error *error)
+{
+    uint32_t low = 0, high = comm->place.size;
+    /* Lower halves have the larger parts; nothing is larger than that of the first. */
+    uint64_t *other = calloc(lode_comm_part(comm, count, (high + 1) / 2) + 1, sizeof *other);
+    lode_status status = other ? LODE_OK : lode_fail_memory(error);
+    while (high - low > 1 && status == LODE_OK) {
+        uint32_t middle = low + (high - low + 1) / 2;
+        status = halve(comm, numbers, count, low, high, other, error);
+        low = comm->place.rank < middle ? low : middle;
+        high = comm->place.rank < middle ? middle : high;
+    }
+    free(other);
+    return status;
+}
+
 lode_status lode_comm_exscan(struct lode_comm *comm, uint64_t *numbers, uint64_t *totals, size_t count,
                              lode_error *error)
 {

@@ -103,6 +103,7 @@ struct lode_comm_ops {
  *   broadcast  binary tree: L messages, n bytes in total
  *   allreduce  recursive doubling: L messages of n bytes; for large n and L > 2, reduce-scatter and
  *              allgather: 2 L messages, 2 n bytes
+ *   reduce-scatter  recursive halving: L messages, n (1 - 1 / P) bytes, a little more if P is odd
  *   exscan     L messages of n bytes
  *   gather     to rank 0: one message with its own bytes
  *   allgather  ring: P - 1 messages, all bytes but its own
@@ -142,6 +143,18 @@ lode_status lode_comm_broadcast(struct lode_comm *comm, void *bytes, size_t size
 /* Reduces each element of the array over all ranks. */
 lode_status lode_comm_allreduce(struct lode_comm *comm, uint64_t *numbers, size_t count,
                                 enum lode_comm_op fold, lode_error *error);
+/*
+ * Sums of each element over all ranks, of which each rank gets a part: the elements from
+ * lode_comm_part of its number to that of the next rank. The others become undefined.
+ */
+lode_status lode_comm_reduce_scatter(struct lode_comm *comm, uint64_t *numbers, size_t count,
+                                     lode_error *error);
+/* Where the part of a rank begins, if `count` items are shared out; that of `size` is `count`. */
+static inline size_t lode_comm_part(const struct lode_comm *comm, size_t count, uint32_t rank)
+{
+    size_t rest = count % comm->place.size;
+    return count / comm->place.size * rank + (rank < rest ? rank : rest);
+}
 /* Exclusive prefix sums of each element; `totals`, if not NULL, gets the sums over all ranks. */
 lode_status lode_comm_exscan(struct lode_comm *comm, uint64_t *numbers, uint64_t *totals, size_t count,
                              lode_error *error);

@@ -47,7 +47,7 @@ struct seat {
     void *context;
     /* Posted. */
     const void *bytes;
-    const uint64_t *sizes;
+    const uint64_t *starts; /* by rank: where the bytes for it begin */
 };
 
 static void copy(void *to, const void *from, uint64_t size)
@@ -79,7 +79,7 @@ static void wait_for_all(struct room *room, bool first)
         pthread_cond_wait(&room->moved, &room->lock);
 }
 
-static lode_status first_meeting(struct seat *seat, const void *bytes, const uint64_t *sizes,
+static lode_status first_meeting(struct seat *seat, const void *bytes, const uint64_t *starts,
                                  lode_error *error)
 {
     struct room *room = seat->room;
@@ -87,7 +87,7 @@ static lode_status first_meeting(struct seat *seat, const void *bytes, const uin
     pthread_mutex_lock(&room->lock);
     uint64_t meeting = room->meetings;
     seat->bytes = bytes;
-    seat->sizes = sizes;
+    seat->starts = starts;
     if (!room->raised)
         wait_for_all(room, true);
     /* If all ranks arrived, all go on despite an error: the second barrier needs all of them. */
@@ -184,18 +184,22 @@ static lode_status threads_exchange(void *self, const void *bytes, const uint64_
 {
     struct seat *seat = self;
     char *to = out;
-    LODE_TRY(first_meeting(seat, bytes, sizes, error));
-    for (uint32_t i = 0; i < seat->room->size; i++) {
+    uint32_t size = seat->room->size;
+    uint64_t *starts = calloc(size, sizeof *starts);
+    LODE_TRY_ALLOC(starts, error);
+    for (uint32_t i = 1; i < size; i++)
+        starts[i] = starts[i - 1] + sizes[i - 1];
+    lode_status status = first_meeting(seat, bytes, starts, error);
+    for (uint32_t i = 0; i < size && status == LODE_OK; i++) {
         const struct seat *other = &seat->room->seats[i];
-        uint64_t at = 0;
-        for (uint32_t k = 0; k < seat->comm.place.rank; k++)
-            at += other->sizes[k];
         if (out_sizes[i] > 0)
-            copy(to, (const char *)other->bytes + at, out_sizes[i]);
+            copy(to, (const char *)other->bytes + other->starts[seat->comm.place.rank], out_sizes[i]);
         to += out_sizes[i];
     }
-    second_meeting(seat);
-    return LODE_OK;
+    if (status == LODE_OK)
+        second_meeting(seat);
+    free(starts);
+    return status;
 }
 
 /* ---- point to point ---- */

@@ -118,6 +118,29 @@ static lode_status check_scan(struct lode_comm *comm, lode_error *error)
     return lode_comm_exscan(comm, NULL, NULL, 0, error);
 }
 
+/* Any number of elements, also fewer than ranks. Nobody sends more than all of them. */
+static lode_status check_reduce_scatter(struct lode_comm *comm, lode_error *error)
+{
+    static const size_t counts[] = {0, 1, 2, 13, 64, 1000};
+    uint64_t size = comm->place.size, numbers[1000];
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        size_t first = lode_comm_part(comm, counts[i], comm->place.rank);
+        size_t end = lode_comm_part(comm, counts[i], comm->place.rank + 1);
+        uint64_t before = comm->traffic.bytes;
+        for (size_t k = 0; k < counts[i]; k++)
+            numbers[k] = (comm->place.rank + 1) * (k + 1) + ((uint64_t)k << 40);
+        LODE_TRY(lode_comm_reduce_scatter(comm, numbers, counts[i], error));
+        for (size_t k = first; k < end; k++)
+            COMM_HOLDS(numbers[k] == size * (size + 1) / 2 * (k + 1) + size * ((uint64_t)k << 40));
+        COMM_HOLDS(comm->traffic.bytes - before <= counts[i] * sizeof(uint64_t));
+        /* Parts are contiguous, and as large as each other but for one element. */
+        COMM_HOLDS(end - first == counts[i] / size || end - first == counts[i] / size + 1);
+        COMM_HOLDS(comm->place.rank > 0 || first == 0);
+        COMM_HOLDS(comm->place.rank + 1 < size || end == counts[i]);
+    }
+    return LODE_OK;
+}
+
 /* ---- gather ---- */
 
 static lode_status look_at_gathered(struct lode_comm *comm, const unsigned char *out, uint64_t out_size,
@@ -367,6 +390,7 @@ const struct comm_check comm_checks[] = {
     {"broadcast", check_broadcast},
     {"fold", check_fold},
     {"scan", check_scan},
+    {"reduce-scatter", check_reduce_scatter},
     {"gather", check_gather},
     {"exchange", check_exchange},
     {"around the ring", check_around_the_ring},
@@ -413,6 +437,13 @@ static lode_status wait_scan(struct lode_comm *comm, lode_error *error)
     return lode_comm_exscan(comm, &number, &total, 1, error);
 }
 
+static lode_status wait_reduce_scatter(struct lode_comm *comm, lode_error *error)
+{
+    uint64_t numbers[100] = {0};
+    LODE_TRY(lode_comm_reduce_scatter(comm, numbers, 100, error));
+    return lode_comm_barrier(comm, error);
+}
+
 static lode_status wait_gather(struct lode_comm *comm, lode_error *error)
 {
     void *out;
@@ -456,9 +487,9 @@ static lode_status wait_poll(struct lode_comm *comm, lode_error *error)
 }
 
 const struct comm_check comm_waits[] = {
-    {"broadcast", wait_broadcast}, {"fold", wait_fold},         {"scan", wait_scan},
-    {"gather", wait_gather},       {"exchange", wait_exchange}, {"one-to-one", wait_one_to_one},
-    {"meet", lode_comm_barrier},   {"poll", wait_poll},
+    {"broadcast", wait_broadcast},           {"fold", wait_fold},         {"scan", wait_scan},
+    {"reduce-scatter", wait_reduce_scatter}, {"gather", wait_gather},     {"exchange", wait_exchange},
+    {"one-to-one", wait_one_to_one},         {"meet", lode_comm_barrier}, {"poll", wait_poll},
 };
 const size_t comm_wait_count = sizeof comm_waits / sizeof comm_waits[0];
 
