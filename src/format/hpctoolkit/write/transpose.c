@@ -23,7 +23,6 @@
 enum {
     WINDOWS_PER_THREAD = 2, /* one being filled, and one that waits for an earlier one */
     SENT_PART = 3,          /* a rank sends with this fraction of its memory */
-    FOLDED = 1 << 16,       /* numbers per allreduce */
     BATCH_LEAST = 64 << 10,
     BATCH_ENOUGH = 1 << 20, /* bytes of a batch that stay in a cache, */
     PIECE_ENOUGH = 2 << 10, /* unless a profile's part of it would be too small to read */
@@ -93,45 +92,108 @@ static uint64_t enough_bytes(const struct transpose *self, uint64_t total)
     return part > pieces ? part : pieces;
 }
 
+/* Where contexts begin to be cut into batches: a range of ids, or the rest of one. */
+struct cut {
+    uint64_t step;     /* how many full batches are before it */
+    uint32_t first;    /* context */
+    uint32_t is_alone; /* too large to share a batch */
+};
+
 /*
- * The size of batches: every thread of every rank gets its part of each round. `limit` is what
- * memory allows. Greedy cuts leave a batch short by up to one context; the size of the largest
- * context is added, so that there are no more batches than wanted.
+ * Bytes from one cut to the next: every thread of every rank gets its part of each round. A batch
+ * exceeds that by up to one context, which is `largest` at most.
  */
-static uint64_t batch_bytes(const struct transpose *self, uint64_t limit)
+static uint64_t step_bytes(const struct transpose *self, uint64_t limit, uint64_t largest, uint64_t total)
 {
-    uint64_t total = 0, largest = 0, at_once = (uint64_t)self->size * self->threads;
-    if (at_once == 0 || limit == 0)
-        return 0;
-    for (uint32_t id = 0; id < self->sink->id_count; id++) {
-        uint64_t needed = context_bytes(self, id);
-        total += needed;
-        largest = needed > largest ? needed : largest;
-    }
-    if (self->size == 1 && enough_bytes(self, total) < limit)
-        limit = enough_bytes(self, total);
-    uint64_t rounds = total / at_once / limit + 1;
-    uint64_t bytes = total / at_once / rounds + largest;
-    return bytes < limit ? bytes : limit;
+    uint64_t at_once = (uint64_t)self->size * self->threads, most = limit - largest;
+    if (self->size == 1 && enough_bytes(self, total) < most)
+        most = enough_bytes(self, total);
+    uint64_t each = at_once ? total / at_once : total;
+    return each / (each / (most ? most : 1) + 1) + 1;
 }
 
-static lode_status cut_batches(struct transpose *self, uint64_t limit, lode_error *error)
+/*
+ * Cuts contexts from `id` to `end`. A batch begins where the sum of all contexts before passes a
+ * multiple of `step`: no rank needs to know what contexts of others need, but for that sum.
+ */
+static lode_status find_cuts(const struct transpose *self, uint32_t id, uint32_t end, uint64_t before,
+                             uint64_t step, uint64_t largest, struct lode_array *cuts, lode_error *error)
 {
-    struct context_range *range = NULL;
-    uint64_t bytes = self->most = batch_bytes(self, limit), used = 0;
-    for (uint32_t id = 0; id < self->sink->id_count; id++) {
+    struct cut last = {.first = LODE_NONE};
+    for (; id < end; id++) {
         uint64_t needed = context_bytes(self, id);
-        if (range == NULL || needed > bytes - used) {
-            range = lode_array_push(&self->ranges);
-            if (range == NULL)
-                return lode_fail_memory(error);
-            range->first = id;
-            used = 0;
-        }
-        range->end = id + 1;
-        used += needed < bytes - used ? needed : bytes - used;
+        struct cut cut = {before / step, id, needed > largest};
+        before += needed;
+        if (last.first != LODE_NONE && last.step == cut.step && !last.is_alone && !cut.is_alone)
+            continue;
+        struct cut *slot = lode_array_push(cuts);
+        LODE_TRY_ALLOC(slot, error);
+        *slot = last = cut;
     }
     return LODE_OK;
+}
+
+/* From the cuts of all ranks; what two ranks have of one batch is joined. */
+static lode_status make_ranges(struct transpose *self, const struct cut *cuts, size_t count,
+                               lode_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && cuts[i].step == cuts[i - 1].step && !cuts[i].is_alone && !cuts[i - 1].is_alone)
+            continue;
+        struct context_range *range = lode_array_push(&self->ranges);
+        LODE_TRY_ALLOC(range, error);
+        *range = (struct context_range){cuts[i].first, self->sink->id_count};
+        if (self->ranges.count > 1)
+            range[-1].end = range->first;
+    }
+    return LODE_OK;
+}
+
+/* This rank's part of the contexts, all of them if it is alone. */
+static void part_of_contexts(const struct transpose *self, uint32_t *first, uint32_t *end)
+{
+    const struct lode_comm *comm = self->sink->base.options.comm;
+    uint32_t count = self->sink->id_count;
+    *first = self->size > 1 ? (uint32_t)lode_comm_part(comm, count, self->rank) : 0;
+    *end = self->size > 1 ? (uint32_t)lode_comm_part(comm, count, self->rank + 1) : count;
+}
+
+static lode_status share_cuts(struct transpose *self, const struct lode_array *cuts, lode_error *error)
+{
+    void *all = NULL;
+    uint64_t size;
+    if (self->size == 1)
+        return make_ranges(self, cuts->items, cuts->count, error);
+    lode_status status = lode_comm_gather(self->sink->base.options.comm, cuts->items,
+                                          cuts->count * cuts->item_size, true, &all, &size, NULL, error);
+    if (status == LODE_OK)
+        status = make_ranges(self, all, (size_t)size / cuts->item_size, error);
+    free(all);
+    return status;
+}
+
+/* `limit` is what memory allows for a batch, unless it is of one context. */
+static lode_status cut_batches(struct transpose *self, uint64_t limit, lode_error *error)
+{
+    uint64_t before = 0, total, largest = limit / 4;
+    uint32_t first, end;
+    struct lode_array cuts;
+    part_of_contexts(self, &first, &end);
+    for (uint32_t id = first; id < end; id++)
+        before += context_bytes(self, id);
+    total = before;
+    if (self->size > 1)
+        LODE_TRY(lode_comm_exscan(self->sink->base.options.comm, &before, &total, 1, error));
+    else
+        before = 0;
+    uint64_t step = step_bytes(self, limit, largest, total);
+    self->most = step < limit / 2 ? step * 2 : limit;
+    lode_array_init(&cuts, sizeof(struct cut), SIZE_MAX / sizeof(struct cut));
+    lode_status status = find_cuts(self, first, end, before, step, largest, &cuts, error);
+    if (status == LODE_OK)
+        status = share_cuts(self, &cuts, error);
+    lode_array_free(&cuts);
+    return status;
 }
 
 static lode_status fill_batch(void *context, uint64_t item, unsigned worker, lode_error *error)
@@ -364,21 +426,20 @@ static lode_status agree(struct transpose *self, lode_error *error)
     return LODE_OK;
 }
 
-/* Adds up the values per context of all ranks. */
+/* Adds up the values of all ranks per context, for this rank's part of the contexts. */
 static lode_status add_up_values(const struct transpose *self, lode_error *error)
 {
     _Atomic uint64_t *values_of = self->sink->values_of;
-    uint64_t *numbers = calloc(FOLDED, sizeof *numbers);
-    lode_status status = numbers ? LODE_OK : lode_fail_memory(error);
     size_t contexts = self->sink->id_count;
-    for (size_t first = 0; first < contexts && status == LODE_OK; first += FOLDED) {
-        size_t count = contexts - first < FOLDED ? contexts - first : FOLDED;
-        for (size_t i = 0; i < count; i++)
-            numbers[i] = atomic_load_explicit(&values_of[first + i], memory_order_relaxed);
-        status = lode_comm_allreduce(self->sink->base.options.comm, numbers, count, LODE_COMM_SUM, error);
-        for (size_t i = 0; i < count; i++)
-            atomic_store_explicit(&values_of[first + i], numbers[i], memory_order_relaxed);
-    }
+    uint64_t *numbers = calloc(contexts + 1, sizeof *numbers);
+    LODE_TRY_ALLOC(numbers, error);
+    for (size_t i = 0; i < contexts; i++)
+        numbers[i] = atomic_load_explicit(&values_of[i], memory_order_relaxed);
+    lode_status status = lode_comm_reduce_scatter(self->sink->base.options.comm, numbers, contexts, error);
+    uint32_t first, end;
+    part_of_contexts(self, &first, &end);
+    for (uint32_t i = first; i < end && status == LODE_OK; i++)
+        atomic_store_explicit(&values_of[i], numbers[i], memory_order_relaxed);
     free(numbers);
     return status;
 }

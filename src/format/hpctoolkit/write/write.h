@@ -82,8 +82,9 @@ struct written_share {
 };
 /*
  * Writes cct.db and the summary profile, and sets its record. Collective: each rank has its own
- * blocks, values_of counts the values in these, and then those of all. profile.db has the same size
- * on all ranks, and ends after the last block; then, after the summary.
+ * blocks, and values_of counts the values in these; then, for this rank's part of the contexts,
+ * those of all. profile.db has the same size on all ranks, and ends after the last block; then,
+ * after the summary.
  */
 lode_status lode_hpct_transpose(struct hpct_sink *sink, const struct written_share *share,
                                 struct wire_Profile *summary, struct wire_Section *section,
