@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/database/tree.h"
 
-#include "base/comm/pack.h"
 #include "base/memory/hash.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     NODES_FIRST = 1 << 10
@@ -117,28 +117,6 @@ bool lode_content_tree_merge(struct lode_content_tree *tree, const struct lode_c
             return false;
     }
     return true;
-}
-
-bool lode_content_tree_pack(const struct lode_content_tree *tree, struct lode_blob *blob)
-{
-    size_t size = sizeof(struct lode_tree_node);
-    size_t at =
-        pack_number(blob, tree->count) ? lode_blob_reserve(blob, tree->count * size, 1) : LODE_BLOB_FULL;
-    for (uint32_t i = 0; i < tree->count && at != LODE_BLOB_FULL; i++)
-        memcpy(blob->bytes + at + i * size, lode_tree_node(tree, i), size);
-    return at != LODE_BLOB_FULL;
-}
-
-bool lode_content_tree_unpack(struct lode_content_tree *tree, const unsigned char **at)
-{
-    bool done = lode_content_tree_open(tree, sizeof(struct lode_tree_node));
-    uint64_t count = unpack_number(at);
-    for (uint64_t i = 0; i < count && done; i++) {
-        struct lode_tree_node node;
-        unpack_bytes(at, &node, sizeof node);
-        done = i == 0 || lode_content_tree_append(tree, node.parent, node.frame) != 0;
-    }
-    return done;
 }
 
 /* ---- order ---- */

@@ -98,10 +98,6 @@ void lode_content_tree_compact(struct lode_content_tree *tree, size_t node_size)
  */
 bool lode_content_tree_merge(struct lode_content_tree *tree, const struct lode_content_tree *from,
                              const uint32_t *frames, uint32_t *map);
-/* Packs parents and frames for another process. False if out of memory. */
-bool lode_content_tree_pack(const struct lode_content_tree *tree, struct lode_blob *blob);
-/* Unpacks a tree of bare nodes by appending; `at` advances. */
-bool lode_content_tree_unpack(struct lode_content_tree *tree, const unsigned char **at);
 
 /* ---- order ---- */
 

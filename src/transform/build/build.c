@@ -134,8 +134,6 @@ static void release(struct lode_build *build)
         if (build->metrics)
             free(build->metrics[i]);
     }
-    for (unsigned i = 0; i < LODE_COMM_LEVELS; i++)
-        free(build->branches[i].map);
     free(build->workers);
     free(build->nodes);
     free(build->parents);
@@ -148,6 +146,9 @@ static void release(struct lode_build *build)
     lode_build_close_scratches(build);
     lode_build_close_lines(build);
     lode_content_tree_close(&build->tree);
+    lode_content_tree_close(&build->all);
+    lode_rank_trees_free(&build->ranks);
+    free(build->node_of);
     lode_frames_free(&build->frames);
     lode_strings_free(&build->changes);
     lode_build_inputs_close(&build->inputs);

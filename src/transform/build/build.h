@@ -4,7 +4,7 @@
  * a communicator takes them, with its share of the tracks:
  *   inputs    lists the tracks and their ids, and assigns them to ranks
  *   read      assigns tracks to workers; each has a tree, and spools with the data of each track
- *   merge     makes one tree per rank, then one of all on rank 0, and the maps back
+ *   merge     makes one tree per rank, then one of all on rank 0
  *   describe  turns the tree into a description; once that is sealed, the maps lead to its ids
  *   values    turns rows into blocks of values, in the order of ids
  *   lines     turns spooled samples into trace lines
@@ -14,6 +14,7 @@
 
 #include "base/comm/tree.h"
 #include "format/format.h"
+#include "model/database/rank_trees.h"
 #include "model/sink.h"
 #include "model/source.h"
 #include "transform/build/inputs.h"
@@ -58,15 +59,13 @@ struct lode_build {
     uint32_t *node_counts; /* by worker */
     uint32_t **parents;    /* by worker: of its nodes */
 
-    /* The tree of the rank, then of all that were merged into it; their nodes follow its own. */
-    struct lode_content_tree tree;
-    struct lode_frames frames; /* of the tree */
-    uint32_t own_nodes;
-    struct lode_build_branch {
-        uint32_t *map; /* by node of the rank that was merged at this level */
-        uint32_t count;
-    } branches[LODE_COMM_LEVELS];
-    uint32_t *final; /* by node of the tree: its id; LODE_NONE if there is none */
+    struct lode_content_tree tree; /* of the rank */
+    struct lode_frames frames;     /* of the tree; rank 0 has those of all */
+    /* With other ranks; rank 0 has the tree of all, and its nodes by number. */
+    struct lode_rank_trees ranks;
+    struct lode_content_tree all;
+    uint32_t *node_of;
+    uint32_t *final; /* by node: its id; LODE_NONE if there is none. Until ids spread, of all */
 
     /* Places: the rank's own nodes in the order of their ids. */
     uint32_t place_count;
@@ -83,6 +82,12 @@ struct lode_build {
 static inline struct lode_build *build_of(struct lode_profile_source *source)
 {
     return (struct lode_build *)source;
+}
+
+/* The tree of all ranks, on rank 0. */
+static inline const struct lode_content_tree *build_all(const struct lode_build *build)
+{
+    return build->comm->place.size > 1 ? &build->all : &build->tree;
 }
 
 /* Each: collective, when what stands above it is done. */

@@ -149,8 +149,8 @@ static lode_status describe_contexts(const struct lode_build *build, const struc
     for (uint32_t i = 0; i < inputs->track_count; i++)
         has[inputs->tracks[i].entry] = true;
     handles[LODE_BUILD_GLOBAL] = LODE_NONE;
-    for (uint32_t i = LODE_BUILD_MAIN; i < build->tree.count; i++) {
-        const struct lode_tree_node *node = lode_tree_node(&build->tree, i);
+    for (uint32_t i = LODE_BUILD_MAIN; i < build_all(build)->count; i++) {
+        const struct lode_tree_node *node = lode_tree_node(build_all(build), i);
         handles[i] = LODE_NONE;
         if (i >= LODE_BUILD_FIRST || has[i])
             LODE_TRY(describe_context(build, symbols, lode_frames_at(&build->frames, node->frame),
@@ -195,7 +195,7 @@ lode_status lode_build_describe(struct lode_build *build, lode_error *error)
     LODE_TRY(describe_profiles(build, error));
     if (build->comm->place.rank > 0)
         return LODE_OK;
-    build->final = calloc(build->tree.count, sizeof *build->final);
+    build->final = calloc(build_all(build)->count, sizeof *build->final);
     return build->final ? describe_tree(build, build->final, error) : lode_fail_memory(error);
 }
 
@@ -205,12 +205,12 @@ lode_status lode_build_number(struct lode_profile_source *base, const struct lod
 {
     struct lode_build *build = build_of(base);
     if (build->comm->place.rank == 0) {
-        for (uint32_t i = 0; i < build->tree.count; i++)
+        for (uint32_t i = 0; i < build_all(build)->count; i++)
             if (build->final[i] != LODE_NONE)
                 build->final[i] = description_id(sealed, build->final[i]);
         build->final[LODE_BUILD_GLOBAL] = 0;
         build->result.functions = build->frames.functions.items.count;
-        build->result.contexts = build->tree.count - LODE_BUILD_FIRST;
+        build->result.contexts = build_all(build)->count - LODE_BUILD_FIRST;
     }
     return lode_build_spread(build, sealed->id_count, error);
 }

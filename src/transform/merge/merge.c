@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From the trees of workers to one per rank, and from these to one of all. Both merge pairwise in a
- * binomial tree: number i is merged into i without its lowest bit.
+ * From the trees of workers to one per rank, and from these to one of all on rank 0. Workers, and
+ * the functions of ranks, merge pairwise in a binomial tree: number i is merged into i without its
+ * lowest bit. Trees of ranks become one by hashes.
  */
 #include "base/comm/pack.h"
 #include "base/comm/tree.h"
@@ -105,41 +106,96 @@ static lode_status merge_workers(struct lode_build *build, lode_error *error)
     return status;
 }
 
-/* ---- the trees of ranks ---- */
+/* ---- what ranks name ---- */
 
-/* Adds the packed tree of another rank, and keeps the map of its nodes. False if out of memory. */
-static bool merge_packed(struct lode_build *build, struct lode_build_branch *branch, const unsigned char *at)
+/* Adds the names and frames of another rank. */
+static lode_status take_frames(void *user, unsigned level, const unsigned char *at, lode_error *error)
 {
-    struct lode_content_tree tree = {0};
+    struct lode_build *build = user;
     struct lode_frames frames;
+    (void)level;
     lode_frames_init(&frames);
-    bool done = lode_strings_unpack(&build->changes, &at) && lode_frames_unpack(&frames, &at) &&
-                lode_content_tree_unpack(&tree, &at);
-    branch->count = tree.count;
-    branch->map = done ? calloc(tree.count, sizeof *branch->map) : NULL;
-    done = branch->map && merge_tree(&build->tree, &build->frames, &tree, &frames, branch->map);
-    lode_content_tree_close(&tree);
+    bool done = lode_strings_unpack(&build->changes, &at) && lode_frames_unpack(&frames, &at);
+    uint32_t *map = done ? calloc(frames.frames.items.count + 1, sizeof *map) : NULL;
+    done = map && lode_frames_merge(&build->frames, &frames, map);
+    free(map);
     lode_frames_free(&frames);
+    LODE_TRY_ALLOC(done, error);
+    return LODE_OK;
+}
+
+static bool pack_frames(void *user, struct lode_blob *blob)
+{
+    const struct lode_build *build = user;
+    return lode_strings_pack(&build->changes, blob) && lode_frames_pack(&build->frames, blob);
+}
+
+/* By frame of this rank: that of rank 0, which has all. False if out of memory. */
+static bool number_frames(const struct lode_build *build, const struct lode_blob *blob, uint32_t *numbers)
+{
+    struct lode_frames all;
+    const unsigned char *at = blob->bytes;
+    lode_frames_init(&all);
+    bool done = lode_frames_unpack(&all, &at) && lode_frames_merge(&all, &build->frames, numbers);
+    lode_frames_free(&all);
     return done;
 }
 
-static lode_status take_tree(void *user, unsigned level, const unsigned char *bytes, lode_error *error)
+static lode_status share_frames(const struct lode_build *build, uint32_t *numbers, lode_error *error)
 {
-    struct lode_build *build = user;
-    return merge_packed(build, &build->branches[level], bytes) ? LODE_OK : lode_fail_memory(error);
+    struct lode_blob blob = {0};
+    bool is_first = build->comm->place.rank == 0;
+    lode_status status =
+        !is_first || lode_frames_pack(&build->frames, &blob) ? LODE_OK : lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = lode_comm_broadcast_blob(build->comm, &blob, error);
+    if (status == LODE_OK && !number_frames(build, &blob, numbers))
+        status = lode_fail_memory(error);
+    lode_blob_free(&blob);
+    return status;
 }
 
-static bool pack_tree(void *user, struct lode_blob *blob)
+/* ---- the trees of ranks ---- */
+
+/* On rank 0. */
+static lode_status build_tree_of_all(struct lode_build *build, lode_error *error)
 {
-    const struct lode_build *build = user;
-    return lode_strings_pack(&build->changes, blob) && lode_frames_pack(&build->frames, blob) &&
-           lode_content_tree_pack(&build->tree, blob);
+    struct lode_rank_trees *ranks = &build->ranks;
+    bool done = lode_content_tree_open(&build->all, sizeof(struct lode_tree_node));
+    for (uint32_t i = LODE_BUILD_MAIN; i < LODE_BUILD_FIRST && done; i++) {
+        const struct lode_tree_node *node = lode_tree_node(&build->tree, i);
+        done = lode_content_tree_append(&build->all, node->parent, node->frame) == i;
+    }
+    LODE_TRY_ALLOC(done, error);
+    const uint32_t *frames = (const uint32_t *)(const void *)ranks->contents;
+    return lode_rank_trees_build(ranks, frames, (uint32_t)build->frames.frames.items.count, &build->all,
+                                 &build->node_of, error);
+}
+
+static lode_status unite_trees(struct lode_build *build, lode_error *error)
+{
+    uint32_t frames = (uint32_t)build->frames.frames.items.count,
+             *numbers = calloc((size_t)frames + 1, sizeof *numbers);
+    lode_status status = numbers ? share_frames(build, numbers, error) : lode_fail_memory(error);
+    struct lode_rank_tree tree = {.tree = &build->tree,
+                                  .fixed = LODE_BUILD_FIRST,
+                                  .contents = numbers,
+                                  .content_size = sizeof *numbers,
+                                  .frame_count = frames};
+    if (status == LODE_OK)
+        status = lode_rank_trees_unite(&build->ranks, build->comm, &tree, error);
+    free(numbers);
+    return status;
 }
 
 static lode_status merge_ranks(struct lode_build *build, lode_error *error)
 {
-    struct lode_comm_reduction reduction = {take_tree, pack_tree, build};
-    return lode_comm_reduce(build->comm, &reduction, error);
+    struct lode_comm_reduction reduction = {take_frames, pack_frames, build};
+    if (build->comm->place.size == 1)
+        return LODE_OK;
+    LODE_TRY(lode_comm_reduce(build->comm, &reduction, error));
+    LODE_TRY(unite_trees(build, error));
+    return build->comm->place.rank == 0 ? build_tree_of_all(build, error) : LODE_OK;
 }
 
 /* ---- changes ---- */
@@ -204,7 +260,6 @@ lode_status lode_build_merge(struct lode_build *build, lode_error *error)
     if (!build->nodes || !build->metrics || !build->node_counts || !build->parents)
         return lode_fail_memory(error);
     LODE_TRY(merge_workers(build, error));
-    build->own_nodes = build->tree.count;
     LODE_TRY(list_changes(build, error));
     LODE_TRY(merge_ranks(build, error));
     LODE_TRY(agree_on_changes(build, error));

@@ -207,24 +207,6 @@ static void merging_is_associative_and_commutative(void **state)
     }
 }
 
-static void packed_trees_come_out_as_they_went_in(void **state)
-{
-    struct lode_content_tree tree, other;
-    struct lode_blob blob = {0};
-    path *paths = make_paths(1);
-    (void)state;
-    make_tree(&tree, paths, PATHS, sizeof(struct payload_node));
-    assert_true(lode_content_tree_pack(&tree, &blob));
-    const unsigned char *at = blob.bytes;
-    assert_true(lode_content_tree_unpack(&other, &at));
-    assert_ptr_equal(at, blob.bytes + blob.size);
-    check_same(&tree, &other);
-    lode_content_tree_close(&tree);
-    lode_content_tree_close(&other);
-    lode_blob_free(&blob);
-    free(paths);
-}
-
 /* More than fit into what is not mapped, so that pages are given back as well. */
 static void compact_nodes_are_found_again(void **state)
 {
@@ -318,14 +300,13 @@ static void frames_merge_by_content(void **state)
 
 /* ---- failures ---- */
 
-/* Merges a tree of 3000 nodes with frames, packs and orders it. False if out of memory. */
+/* Merges a tree of 3000 nodes with frames, and orders it. False if out of memory. */
 static bool try_all(void)
 {
     static uint32_t map[3001], ranks[64];
-    struct lode_content_tree tree = {0}, other = {0}, unpacked = {0};
+    struct lode_content_tree tree = {0}, other = {0};
     struct lode_frames frames, merged;
     struct lode_tree_order order = {0};
-    struct lode_blob blob = {0};
     lode_frames_init(&frames);
     lode_frames_init(&merged);
     bool done = lode_content_tree_open(&tree, sizeof(struct payload_node)) &&
@@ -335,17 +316,13 @@ static bool try_all(void)
         done = frame != LODE_NO_NUMBER && lode_content_tree_child(&tree, i, frame) != 0;
     }
     done = done && lode_frames_merge(&merged, &frames, ranks) &&
-           lode_content_tree_merge(&other, &tree, ranks, map) && lode_content_tree_pack(&other, &blob);
-    const unsigned char *at = blob.bytes;
-    done = done && lode_content_tree_unpack(&unpacked, &at) &&
-           lode_tree_order_make(&order, &unpacked, ranks, (uint32_t)merged.frames.items.count);
+           lode_content_tree_merge(&other, &tree, ranks, map) &&
+           lode_tree_order_make(&order, &other, ranks, (uint32_t)merged.frames.items.count);
     lode_tree_order_free(&order);
     lode_content_tree_close(&tree);
     lode_content_tree_close(&other);
-    lode_content_tree_close(&unpacked);
     lode_frames_free(&frames);
     lode_frames_free(&merged);
-    lode_blob_free(&blob);
     return done;
 }
 
@@ -367,7 +344,6 @@ int main(void)
         cmocka_unit_test(same_content_is_the_same_node),
         cmocka_unit_test(order_does_not_depend_on_when_a_context_was_met),
         cmocka_unit_test(merging_is_associative_and_commutative),
-        cmocka_unit_test(packed_trees_come_out_as_they_went_in),
         cmocka_unit_test(compact_nodes_are_found_again),
         cmocka_unit_test(appended_siblings_stay_apart_and_in_order),
         cmocka_unit_test(frames_merge_by_content),

@@ -2,6 +2,7 @@
 #include "format/hpcrun/read/raw.h"
 
 #include "base/comm/pack.h"
+#include "base/compare.h"
 #include <stdlib.h>
 
 bool lode_hpcrun_raw_init(struct hpcrun_raw *raw)
@@ -56,6 +57,24 @@ uint32_t lode_hpcrun_raw_add_module(struct hpcrun_raw *raw, const char *path, ui
 uint32_t lode_hpcrun_raw_module(struct hpcrun_raw *raw, const char *path, uint32_t directory)
 {
     return lode_hpcrun_raw_add_module(raw, path, path[0] == '/' ? LODE_NO_NUMBER : directory);
+}
+
+static int compare_modules(const void *left, const void *right, void *argument)
+{
+    const struct hpcrun_raw *raw = argument;
+    const struct hpcrun_module_key *keys = raw->modules.items.items, *a = &keys[*(const uint32_t *)left],
+                                   *b = &keys[*(const uint32_t *)right];
+    int order = strcmp(lode_strings_at(&raw->paths, a->path), lode_strings_at(&raw->paths, b->path));
+    return order ? order : LODE_COMPARE(a->directory, b->directory);
+}
+
+void lode_hpcrun_raw_sort_modules(struct hpcrun_raw *raw, uint32_t *sorted)
+{
+    uint32_t count = (uint32_t)raw->modules.items.count;
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = i;
+    if (count > 1)
+        qsort_r(sorted, count, sizeof *sorted, compare_modules, raw);
 }
 
 /* Measured metrics and computed ones of the same name are two. */
@@ -200,7 +219,7 @@ static struct hpcrun_raw_metric unpack_metric(const unsigned char **at)
     return metric;
 }
 
-bool lode_hpcrun_raw_pack_facts(const struct hpcrun_raw *raw, struct lode_blob *blob)
+static bool pack_facts(const struct hpcrun_raw *raw, struct lode_blob *blob)
 {
     bool done = pack_string(blob, raw->title ? raw->title : "") && pack_number(blob, raw->title != NULL) &&
                 pack_origin(blob, raw->title_origin);
@@ -215,7 +234,7 @@ bool lode_hpcrun_raw_pack_facts(const struct hpcrun_raw *raw, struct lode_blob *
     return done;
 }
 
-bool lode_hpcrun_raw_unpack_facts(struct hpcrun_raw *raw, const unsigned char **at)
+static bool unpack_facts(struct hpcrun_raw *raw, const unsigned char **at)
 {
     const char *title = unpack_string(at);
     bool has_title = unpack_number(at) != 0;
@@ -238,15 +257,11 @@ bool lode_hpcrun_raw_unpack_facts(struct hpcrun_raw *raw, const unsigned char **
 bool lode_hpcrun_raw_pack(const struct hpcrun_raw *raw, struct lode_blob *blob)
 {
     return lode_strings_pack(&raw->paths, blob) && lode_interner_pack(&raw->modules, blob) &&
-           lode_interner_pack(&raw->frames, blob) && lode_content_tree_pack(&raw->tree, blob) &&
-           lode_hpcrun_raw_pack_facts(raw, blob);
+           pack_facts(raw, blob);
 }
 
 bool lode_hpcrun_raw_unpack(struct hpcrun_raw *raw, const unsigned char **at)
 {
-    lode_content_tree_close(&raw->tree);
-    raw->tree = (struct lode_content_tree){0};
     return lode_strings_unpack(&raw->paths, at) && lode_interner_unpack(&raw->modules, at) &&
-           lode_interner_unpack(&raw->frames, at) && lode_content_tree_unpack(&raw->tree, at) &&
-           lode_hpcrun_raw_unpack_facts(raw, at);
+           unpack_facts(raw, at);
 }

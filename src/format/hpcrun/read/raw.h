@@ -67,6 +67,11 @@ void lode_hpcrun_raw_free(struct hpcrun_raw *raw);
 uint32_t lode_hpcrun_raw_add_module(struct hpcrun_raw *raw, const char *path, uint32_t directory);
 /* `directory` is for relative paths. */
 uint32_t lode_hpcrun_raw_module(struct hpcrun_raw *raw, const char *path, uint32_t directory);
+/*
+ * Fills `sorted` with the numbers of modules by path, then by directory: an order that does not
+ * depend on who read what.
+ */
+void lode_hpcrun_raw_sort_modules(struct hpcrun_raw *raw, uint32_t *sorted);
 /* The number of a metric, which is copied if it is new or of an earlier origin. */
 uint32_t lode_hpcrun_raw_metric(struct hpcrun_raw *raw, const struct hpcrun_raw_metric *metric);
 bool lode_hpcrun_raw_kind(struct hpcrun_raw *raw, unsigned kind, const char *name,
@@ -82,11 +87,8 @@ static inline const struct hpcrun_raw_frame *lode_hpcrun_raw_frame(const struct 
 /* Adds all of `from`. The maps are by its nodes and metrics; `metrics` may be NULL. */
 bool lode_hpcrun_raw_merge(struct hpcrun_raw *raw, const struct hpcrun_raw *from, uint32_t *nodes,
                            uint32_t *metrics);
-/* For another process; unpacks into an empty one. */
+/* All but the tree and its frames, for another process; unpacks into an empty one. */
 bool lode_hpcrun_raw_pack(const struct hpcrun_raw *raw, struct lode_blob *blob);
 bool lode_hpcrun_raw_unpack(struct hpcrun_raw *raw, const unsigned char **at);
-/* All but the tree. */
-bool lode_hpcrun_raw_pack_facts(const struct hpcrun_raw *raw, struct lode_blob *blob);
-bool lode_hpcrun_raw_unpack_facts(struct hpcrun_raw *raw, const unsigned char **at);
 
 #endif

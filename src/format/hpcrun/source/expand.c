@@ -34,16 +34,6 @@ static const struct hpcrun_module_key *module_at(const struct hpcrun_raw *raw, u
     return LODE_ARRAY_AT(&raw->modules.items, struct hpcrun_module_key, number);
 }
 
-/* By path, then by directory: questions have an order that does not depend on who read what. */
-static int compare_modules(const void *left, const void *right, void *argument)
-{
-    const struct hpcrun_raw *raw = argument;
-    const struct hpcrun_module_key *a = module_at(raw, *(const uint32_t *)left),
-                                   *b = module_at(raw, *(const uint32_t *)right);
-    int order = strcmp(lode_strings_at(&raw->paths, a->path), lode_strings_at(&raw->paths, b->path));
-    return order ? order : a->directory < b->directory ? -1 : a->directory > b->directory;
-}
-
 static bool is_point(const struct hpcrun_raw_frame *frame)
 {
     return frame->kind == HPCRUN_RAW_POINT || frame->kind == HPCRUN_RAW_INFERRED;
@@ -168,10 +158,7 @@ static lode_status ask_with(struct hpcrun_expanding *self, uint32_t *sorted, str
                             uint64_t *offsets, bool *inferred)
 {
     uint32_t modules = (uint32_t)self->raw->modules.items.count;
-    for (uint32_t i = 0; i < modules; i++)
-        sorted[i] = i;
-    if (modules > 1)
-        qsort_r(sorted, modules, sizeof *sorted, compare_modules, &self->source->raw);
+    lode_hpcrun_raw_sort_modules(&self->source->raw, sorted);
     for (uint32_t i = 0; i < modules; i++)
         self->questions[sorted[i]] = i;
     size_t count = list_points(self, points);

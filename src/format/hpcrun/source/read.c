@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the profiles of this rank on several threads, and merges what they read. */
+/* Reads the profiles of this rank on several threads. */
 #include "format/hpcrun/source/source.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,74 +92,4 @@ lode_status lode_hpcrun_read_inputs(struct hpcrun_source *source, int scratch, l
         source->base.counts.worker_contexts += worker->raw.tree.count;
     }
     return LODE_OK;
-}
-
-/* ---- merging ---- */
-
-/* Skips are needed no more. The raw data of the first worker becomes that of the rank. */
-static lode_status merge_workers(struct hpcrun_source *source, lode_error *error)
-{
-    for (unsigned w = 0; w < source->threads; w++) {
-        struct hpcrun_raw *raw = &source->workers[w].raw;
-        source->nodes[w] = calloc((size_t)raw->tree.count + 1, sizeof **source->nodes);
-        source->metrics[w] = calloc(raw->metrics.count + 1, sizeof **source->metrics);
-        source->metric_counts[w] = (uint32_t)raw->metrics.count;
-        LODE_TRY_ALLOC(source->nodes[w] && source->metrics[w], error);
-        if (w == 0) {
-            source->raw = *raw;
-            *raw = (struct hpcrun_raw){0};
-            for (uint32_t i = 0; i < source->raw.tree.count; i++)
-                source->nodes[w][i] = i;
-            for (uint32_t i = 0; i < source->raw.metrics.count; i++)
-                source->metrics[w][i] = i;
-            continue;
-        }
-        LODE_TRY_ALLOC(lode_hpcrun_raw_merge(&source->raw, raw, source->nodes[w], source->metrics[w]), error);
-        lode_hpcrun_raw_free(raw);
-    }
-    source->own_nodes = source->raw.tree.count;
-    return LODE_OK;
-}
-
-static lode_status take(void *user, unsigned level, const unsigned char *bytes, lode_error *error)
-{
-    struct hpcrun_source *source = user;
-    struct hpcrun_branch *branch = &source->branches[level];
-    struct hpcrun_raw from;
-    bool done = lode_hpcrun_raw_init(&from) && lode_hpcrun_raw_unpack(&from, &bytes);
-    branch->count = from.tree.count;
-    branch->map = done ? calloc((size_t)branch->count + 1, sizeof *branch->map) : NULL;
-    done = branch->map && lode_hpcrun_raw_merge(&source->raw, &from, branch->map, NULL);
-    lode_hpcrun_raw_free(&from);
-    LODE_TRY_ALLOC(done, error);
-    return LODE_OK;
-}
-
-static bool pack(void *user, struct lode_blob *blob)
-{
-    const struct hpcrun_source *source = user;
-    return lode_hpcrun_raw_pack(&source->raw, blob);
-}
-
-/* Rank 0 knows all metrics; the others add those that they do not have. */
-static lode_status share_facts(struct hpcrun_source *source, lode_error *error)
-{
-    struct lode_blob blob = {0};
-    bool is_first = source->comm->place.rank == 0;
-    bool done = !is_first || lode_hpcrun_raw_pack_facts(&source->raw, &blob);
-    lode_status status =
-        done ? lode_comm_broadcast_blob(source->comm, &blob, error) : lode_fail_memory(error);
-    const unsigned char *at = blob.bytes;
-    if (status == LODE_OK && !is_first && !lode_hpcrun_raw_unpack_facts(&source->raw, &at))
-        status = lode_fail_memory(error);
-    lode_blob_free(&blob);
-    return status;
-}
-
-lode_status lode_hpcrun_merge(struct hpcrun_source *source, lode_error *error)
-{
-    struct lode_comm_reduction reduction = {take, pack, source};
-    LODE_TRY(merge_workers(source, error));
-    LODE_TRY(lode_comm_reduce(source->comm, &reduction, error));
-    return share_facts(source, error);
 }

@@ -143,8 +143,9 @@ void lode_hpcrun_source_close(struct lode_measured_source *base)
         if (source->metrics)
             free(source->metrics[i]);
     }
-    for (unsigned i = 0; i < LODE_COMM_LEVELS; i++)
-        free(source->branches[i].map);
+    lode_content_tree_close(&source->own);
+    lode_rank_trees_free(&source->ranks);
+    free(source->node_of);
     for (uint32_t i = 0; i < source->directories.count; i++)
         if (hpcrun_directory(source, i)->is_open)
             lode_folder_close(&hpcrun_directory(source, i)->folder);

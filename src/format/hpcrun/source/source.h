@@ -4,7 +4,7 @@
  *   inputs    rank 0 lists the files; each rank looks at some id tuples; all sort and share them
  *   read      each rank reads its profiles once: a tree of addresses per worker, and spools with
  *             values and samples
- *   merge     one tree per rank, then one of all on rank 0, and the maps back
+ *   merge     one tree per rank, then one of all on rank 0
  *   expand    rank 0 asks where each distinct address is, and makes contexts of the answers
  *   spread    each rank gets the contexts that its profiles have
  *   values    from spooled values to blocks, by propagation up the contexts
@@ -23,6 +23,7 @@
 #include "format/hpcrun/read/raw.h"
 #include "format/hpcrun/source/sites.h"
 #include "format/hpcrun/source/source_files.h"
+#include "model/database/rank_trees.h"
 
 /* A directory that profiles are in. */
 struct hpcrun_directory {
@@ -122,12 +123,6 @@ enum hpcrun_kernel_metric {
     HPCRUN_KERNEL_METRICS
 };
 
-/* What another rank's tree became when it was merged. */
-struct hpcrun_branch {
-    uint32_t *map; /* by its node */
-    uint32_t count;
-};
-
 /* A metric of the description. Scopes that it does not have have the id LODE_NONE. */
 enum hpcrun_scope {
     HPCRUN_SCOPE_POINT,
@@ -170,14 +165,16 @@ struct hpcrun_source {
 
     unsigned threads;
     struct hpcrun_worker *workers;
-    struct hpcrun_raw raw; /* of this rank; then of all that were merged into it */
-    uint32_t own_nodes;
+    struct hpcrun_raw raw; /* of this rank; then, on rank 0, of all */
+    /* With other ranks: the tree of this one, apart from `raw`; and on rank 0 nodes by number. */
+    struct lode_content_tree own;
+    struct lode_rank_trees ranks;
+    uint32_t *node_of;
     uint32_t **nodes;   /* by worker and its nodes: nodes of the rank */
     uint32_t **metrics; /* by worker and its metrics: numbers of the description */
     uint32_t *metric_counts;
-    struct hpcrun_branch branches[LODE_COMM_LEVELS];
 
-    struct hpcrun_place *places; /* by node of the rank */
+    struct hpcrun_place *places; /* by node of the rank; on rank 0 first of all */
     struct hpcrun_contexts contexts;
     struct hpcrun_sites sites;
     struct hpcrun_source_files sources; /* rank 0 */

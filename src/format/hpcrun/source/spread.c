@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From rank 0 to all, down the tree in which the trees of ranks were merged: each rank gets the
- * contexts of its nodes, of nodes that were merged into its tree, and of their ancestors.
+ * From rank 0 to all: each rank gets the contexts of its nodes and of their ancestors. All ranks
+ * get the sites, as there are few, with the contexts of their routes.
  */
 #include "base/comm/pack.h"
 #include "format/hpcrun/source/source.h"
 #include "model/database/description.h"
 #include <stdlib.h>
+#include <string.h>
 
 void lode_hpcrun_contexts_free(struct hpcrun_contexts *contexts)
 {
@@ -43,12 +44,6 @@ struct part {
     struct hpcrun_place *places;
     uint32_t count; /* of places */
 };
-
-static void free_part(struct part *part)
-{
-    lode_hpcrun_contexts_free(&part->contexts);
-    lode_hpcrun_sites_free(&part->sites);
-}
 
 /* Of the source's sites, those of the places and of calls; places get their numbers there. */
 static bool restrict_sites(const struct hpcrun_source *source, struct part *part)
@@ -106,65 +101,237 @@ static bool restrict_contexts(const struct hpcrun_source *source, struct part *p
     return done;
 }
 
-static bool pack_part(const struct part *part, struct lode_blob *blob)
+/* ---- what rank 0 sends ---- */
+
+/* A context on its way, and one that a node adds. Positions are those of rank 0. */
+struct sent_context {
+    uint32_t position, above, id, flags;
+};
+
+enum {
+    ADDED_CONTEXT = 2 * sizeof(uint32_t) + 1, /* position, id, flags; it is below the one before */
+    ANSWER_HEAD = 2 * sizeof(uint32_t)        /* how many a node adds, and the number of the call */
+};
+
+static size_t size_of_answer(const uint8_t *answer)
 {
-    const struct hpcrun_contexts *contexts = &part->contexts;
-    return pack_number(blob, contexts->count) &&
-           pack_bytes(blob, contexts->ids, contexts->count * sizeof *contexts->ids) &&
-           pack_bytes(blob, contexts->above, contexts->count * sizeof *contexts->above) &&
-           pack_bytes(blob, contexts->flags, contexts->count * sizeof *contexts->flags) &&
-           pack_bytes(blob, part->places, part->count * sizeof *part->places) &&
-           lode_hpcrun_sites_pack(&part->sites, blob);
+    uint32_t count;
+    /* Each node has an answer. NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
+    memcpy(&count, answer, sizeof count);
+    return ANSWER_HEAD + (size_t)count * ADDED_CONTEXT;
 }
 
-/* What a rank that was merged into this one needs. */
-static lode_status hand_down(struct hpcrun_source *source, unsigned level, lode_error *error)
+/* The contexts that a node adds below those of its parent, outermost first. A site adds none. */
+static bool pack_node(const struct hpcrun_source *source, uint32_t node, struct lode_blob *blob)
 {
-    struct hpcrun_branch *branch = &source->branches[level];
-    struct part part = {.count = branch->count};
-    struct lode_blob blob = {0};
-    if (branch->map == NULL)
-        return LODE_OK;
-    part.places = calloc((size_t)branch->count + 1, sizeof *part.places);
-    for (uint32_t i = 0; part.places && i < branch->count; i++)
-        part.places[i] = source->places[branch->map[i]];
-    bool done = part.places && restrict_contexts(source, &part) && pack_part(&part, &blob);
-    lode_status status =
-        done ? lode_comm_send_blob(source->comm, source->comm->place.rank + (UINT32_C(1) << level), &blob,
-                                   error)
-             : lode_fail_memory(error);
-    free_part(&part);
-    lode_blob_free(&blob);
-    free(part.places);
-    free(branch->map);
-    branch->map = NULL;
-    return status;
+    const struct hpcrun_contexts *contexts = &source->contexts;
+    const struct hpcrun_place *place = &source->places[node];
+    uint32_t head[2] = {0, place->call}, full = place->full;
+    bool is_site = lode_hpcrun_is_site(place);
+    uint32_t top = source->places[lode_tree_node(&source->raw.tree, node)->parent].full;
+    for (uint32_t at = full; !is_site && at != top; at = contexts->above[at])
+        head[0]++;
+    size_t start = lode_blob_extend(blob, ANSWER_HEAD + (size_t)head[0] * ADDED_CONTEXT);
+    if (start == LODE_BLOB_FULL)
+        return false;
+    uint8_t *out = blob->bytes + start + ANSWER_HEAD;
+    for (uint32_t i = head[0], at = full; i-- > 0; at = contexts->above[at]) {
+        uint8_t *context = out + (size_t)i * ADDED_CONTEXT;
+        memcpy(context, &at, sizeof at);
+        memcpy(context + sizeof at, &contexts->ids[at], sizeof at);
+        context[2 * sizeof at] = contexts->flags[at];
+        if (at == place->call)
+            head[1] = i;
+    }
+    memcpy(blob->bytes + start, head, sizeof head);
+    return true;
 }
 
-static lode_status take(struct hpcrun_source *source, lode_error *error)
+static bool pack_nodes(const struct hpcrun_source *source, struct lode_blob *blob)
 {
-    unsigned char *bytes;
-    uint64_t size;
-    lode_status status =
-        lode_comm_receive_blob(source->comm, lode_comm_parent(source->comm), &bytes, &size, error);
-    if (status == LODE_OK) {
-        const unsigned char *at = bytes;
-        uint32_t nodes = source->raw.tree.count, count = (uint32_t)unpack_number(&at);
-        source->places = calloc((size_t)nodes + 1, sizeof *source->places);
-        if (source->places && make_contexts(&source->contexts, count)) {
-            unpack_bytes(&at, source->contexts.ids, count * sizeof *source->contexts.ids);
-            unpack_bytes(&at, source->contexts.above, count * sizeof *source->contexts.above);
-            unpack_bytes(&at, source->contexts.flags, count * sizeof *source->contexts.flags);
-            unpack_bytes(&at, source->places, nodes * sizeof *source->places);
-            if (!lode_hpcrun_sites_unpack(&source->sites, &at))
-                status = lode_fail_memory(error);
-        } else {
-            status = lode_fail_memory(error);
+    bool done = true;
+    for (uint32_t i = source->ranks.fixed; i < source->ranks.total && done; i++)
+        done = pack_node(source, source->node_of[i], blob);
+    return done;
+}
+
+static bool pack_context(const struct hpcrun_contexts *contexts, uint32_t position, struct lode_blob *blob)
+{
+    struct sent_context sent = {position, contexts->above[position], contexts->ids[position],
+                                contexts->flags[position]};
+    return pack_bytes(blob, &sent, sizeof sent);
+}
+
+/* How many contexts there are, sites, and the contexts of their routes. */
+static bool pack_sites(const struct hpcrun_source *source, struct lode_blob *blob)
+{
+    const struct hpcrun_contexts *contexts = &source->contexts;
+    const struct part all = {.sites = source->sites};
+    bool has_routes = all.sites.routes.count > 0, done = true;
+    uint32_t *marks = has_routes ? calloc((size_t)contexts->count + 1, sizeof *marks) : NULL;
+    if (has_routes && marks == NULL)
+        return false;
+    uint32_t count = has_routes ? mark_part(contexts, marks, &all) : 0;
+    done = pack_number(blob, contexts->count) && pack_number(blob, count);
+    for (uint32_t i = 0; i < contexts->count && has_routes && done; i++)
+        done = marks[i] == 0 || pack_context(contexts, i, blob);
+    free(marks);
+    return done && lode_hpcrun_sites_pack(&source->sites, blob);
+}
+
+/* ---- what ranks take ---- */
+
+/* What arrived, and which contexts are among it: their new positions keep the order. */
+struct taking {
+    struct hpcrun_source *source;
+    const uint8_t **answers; /* by node */
+    const struct sent_context *shared;
+    uint64_t shared_count;
+    uint64_t *bits;   /* by position: it arrived */
+    uint32_t *before; /* by word of bits: how many are before it */
+    uint32_t words;
+};
+
+static uint32_t position_of(const struct taking *self, uint32_t position)
+{
+    uint64_t below = self->bits[position / 64] & ((UINT64_C(1) << position % 64) - 1);
+    return self->before[position / 64] + (uint32_t)__builtin_popcountll(below);
+}
+
+static void mark_position(struct taking *self, uint32_t position)
+{
+    self->bits[position / 64] |= UINT64_C(1) << position % 64;
+}
+
+/* Returns the number of contexts. */
+static uint32_t mark_arrived(struct taking *self)
+{
+    uint32_t count = 0;
+    mark_position(self, 0);
+    for (uint64_t i = 0; i < self->shared_count; i++)
+        mark_position(self, self->shared[i].position);
+    for (uint32_t node = 1; node < self->source->own.count; node++) {
+        const uint8_t *answer = self->answers[node], *end = answer + size_of_answer(answer);
+        for (const uint8_t *at = answer + ANSWER_HEAD; at < end; at += ADDED_CONTEXT) {
+            uint32_t position;
+            memcpy(&position, at, sizeof position);
+            mark_position(self, position);
         }
     }
-    free(bytes);
+    for (uint32_t i = 0; i < self->words; i++) {
+        self->before[i] = count;
+        count += (uint32_t)__builtin_popcountll(self->bits[i]);
+    }
+    return count;
+}
+
+/* Parents precede children. */
+static void place_node(struct taking *self, uint32_t node)
+{
+    struct hpcrun_source *source = self->source;
+    struct hpcrun_contexts *contexts = &source->contexts;
+    uint32_t head[2], above = source->places[lode_tree_node(&source->own, node)->parent].full;
+    memcpy(head, self->answers[node], sizeof head);
+    source->places[node] = (struct hpcrun_place){head[0] > 0 ? above : LODE_NO_NUMBER, head[1]};
+    for (uint32_t i = 0; i < head[0]; i++) {
+        const uint8_t *at = self->answers[node] + ANSWER_HEAD + (size_t)i * ADDED_CONTEXT;
+        uint32_t position;
+        memcpy(&position, at, sizeof position);
+        position = position_of(self, position);
+        memcpy(&contexts->ids[position], at + sizeof position, sizeof position);
+        contexts->flags[position] = at[2 * sizeof position];
+        contexts->above[position] = above;
+        above = source->places[node].full = position;
+        if (i == head[1])
+            source->places[node].call = position;
+    }
+}
+
+static void place_shared(struct taking *self)
+{
+    struct hpcrun_contexts *contexts = &self->source->contexts;
+    struct hpcrun_sites *sites = &self->source->sites;
+    for (uint64_t i = 0; i < self->shared_count; i++) {
+        const struct sent_context *from = &self->shared[i];
+        uint32_t position = position_of(self, from->position);
+        contexts->ids[position] = from->id;
+        contexts->above[position] = position_of(self, from->above);
+        contexts->flags[position] = (uint8_t)from->flags;
+    }
+    for (uint32_t i = 0; i < sites->routes.count; i++) {
+        struct hpcrun_site_route *route = lode_hpcrun_site_route(sites, i);
+        route->final = position_of(self, route->final);
+        route->entry = position_of(self, route->entry);
+    }
+}
+
+/* `answers` are in the order in which the nodes were sent. */
+static bool take_answers(struct taking *self, const uint8_t *answers, uint32_t positions)
+{
+    struct hpcrun_source *source = self->source;
+    uint32_t nodes = source->own.count;
+    self->words = positions / 64 + 1;
+    self->answers = calloc((size_t)nodes + 1, sizeof *self->answers);
+    self->bits = calloc(self->words, sizeof *self->bits);
+    self->before = calloc(self->words, sizeof *self->before);
+    source->places = calloc((size_t)nodes + 1, sizeof *source->places);
+    if (!self->answers || !self->bits || !self->before || !source->places)
+        return false;
+    for (uint32_t i = 0; i < source->ranks.count; i++) {
+        self->answers[source->ranks.order[i]] = answers;
+        answers += size_of_answer(answers);
+    }
+    if (!make_contexts(&source->contexts, mark_arrived(self)))
+        return false;
+    for (uint32_t node = 1; node < nodes; node++)
+        place_node(self, node);
+    place_shared(self);
+    return true;
+}
+
+/* Replaces what rank 0 has of all by what is of this rank. */
+static lode_status take(struct hpcrun_source *source, const struct lode_blob *shared, const uint8_t *answers,
+                        lode_error *error)
+{
+    const unsigned char *at = shared->bytes;
+    struct taking self = {.source = source};
+    uint32_t positions = (uint32_t)unpack_number(&at);
+    self.shared_count = unpack_number(&at);
+    struct sent_context *contexts = calloc(self.shared_count + 1, sizeof *contexts);
+    LODE_TRY_ALLOC(contexts, error);
+    unpack_bytes(&at, contexts, self.shared_count * sizeof *contexts);
+    self.shared = contexts;
+    free(source->places);
+    lode_hpcrun_contexts_free(&source->contexts);
+    lode_hpcrun_sites_free(&source->sites);
+    source->places = NULL;
+    bool done = lode_hpcrun_sites_unpack(&source->sites, &at) && take_answers(&self, answers, positions);
+    free(contexts);
+    free(self.answers);
+    free(self.bits);
+    free(self.before);
+    LODE_TRY_ALLOC(done, error);
+    return LODE_OK;
+}
+
+static lode_status exchange(struct hpcrun_source *source, lode_error *error)
+{
+    struct lode_blob shared = {0}, nodes = {0};
+    uint8_t *answers = NULL;
+    bool done = source->comm->place.rank > 0 || (pack_sites(source, &shared) && pack_nodes(source, &nodes));
+    lode_status status =
+        done ? lode_comm_broadcast_blob(source->comm, &shared, error) : lode_fail_memory(error);
+    if (status == LODE_OK)
+        status = lode_rank_trees_answer(&source->ranks, &nodes, size_of_answer, &answers, error);
+    lode_blob_free(&nodes);
+    if (status == LODE_OK)
+        status = take(source, &shared, answers, error);
+    lode_blob_free(&shared);
+    free(answers);
     return status;
 }
+
+/* ---- all of it ---- */
 
 /* From handles to ids, on rank 0. */
 static void number_contexts(struct hpcrun_source *source, const struct lode_description *sealed)
@@ -178,15 +345,18 @@ static void number_contexts(struct hpcrun_source *source, const struct lode_desc
 lode_status lode_hpcrun_spread(struct hpcrun_source *source, const struct lode_description *sealed,
                                lode_error *error)
 {
-    if (source->comm->place.rank == 0)
+    bool is_alone = source->comm->place.size == 1;
+    uint32_t nodes = is_alone ? source->raw.tree.count : source->own.count;
+    if (source->comm->place.rank == 0) {
         number_contexts(source, sealed);
-    else
-        LODE_TRY(take(source, error));
-    source->base.counts.contexts = source->contexts.count - 1;
-    for (unsigned level = LODE_COMM_LEVELS; level-- > 0;)
-        LODE_TRY(hand_down(source, level, error));
+        source->base.counts.contexts = source->contexts.count - 1;
+    }
+    if (!is_alone)
+        LODE_TRY(exchange(source, error));
     lode_hpcrun_raw_free(&source->raw);
-    struct part own = {.places = source->places, .count = source->own_nodes};
+    lode_content_tree_close(&source->own);
+    lode_rank_trees_free(&source->ranks);
+    struct part own = {.places = source->places, .count = nodes};
     bool done = restrict_contexts(source, &own);
     lode_hpcrun_contexts_free(&source->contexts);
     lode_hpcrun_sites_free(&source->sites);
