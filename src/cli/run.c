@@ -106,6 +106,16 @@ static int find_kind(invocation *call, operand_list *operands)
     return check_kind(call);
 }
 
+/* Whether an option names a file or store that is written. */
+static int is_target(const char *name)
+{
+    static const char *const names[] = {"output", "pdf", "junit", "report", "svg", "dot"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0)
+            return 1;
+    return 0;
+}
+
 /* All tasks of a launcher would write the same file or store. */
 static int check_job(const invocation *call)
 {
@@ -114,7 +124,7 @@ static int check_job(const invocation *call)
     if (call->command->joins_job || host_current())
         return EXIT_DONE;
     for (size_t i = 0; i < count; i++)
-        if ((call->given >> i & 1) && strcmp(list[i].option->name, "output") == 0)
+        if ((call->given >> i & 1) && is_target(list[i].option->name))
             return job_check_alone(call->command->name);
     return EXIT_DONE;
 }
@@ -179,9 +189,9 @@ int command_run(const command_spec *command, int count, char **arguments)
                            .operands = parsed.operands,
                            .operand_count = parsed.operand_count,
                            .given = parsed.given};
-        status = call.shared->help ? EXIT_DONE : check_usage(&call, &operands);
+        status = call.shared->help ? EXIT_DONE : check_job(&call);
         if (status == EXIT_DONE && !call.shared->help)
-            status = check_job(&call);
+            status = check_usage(&call, &operands);
         if (status == EXIT_DONE && !call.shared->help)
             status = find_kind(&call, &operands);
         if (status == EXIT_DONE)

@@ -51,6 +51,12 @@ def without_mpi(tap, lode, mpi, folder, recording):
                       and not os.listdir(parent), f"mpirun of {mpi.name}: lode {words[0]} is refused with one message", ended.describe())
             ended = run(mpi.job(1, lode.program, *words, target), env, LIMIT)
             tap.check(ended.status == 0 and os.listdir(parent) == [target.name], f"mpirun of {mpi.name}: one task may be lode {words[0]}", ended.describe())
+    for words in (("report", recording, "--pdf"), ("gate", recording, recording, "--max-slower", "5%", "--junit")):
+        with tempfile.TemporaryDirectory(dir=folder) as parent:
+            ended = run(mpi.job(TASKS, lode.program, *words, Path(parent) / "new.pdf"), env, LIMIT)
+            said = ended.messages()
+            tap.check(ended.status not in (0, None) and len(said) == 1 and "does not use MPI" in said[0] and not os.listdir(parent),
+                      f"mpirun of {mpi.name}: lode {words[0]} {words[-1]} is refused with one message", ended.describe())
     with tempfile.TemporaryDirectory(dir=folder) as parent:
         command = f"{lode.program} convert {recording} -o {parent}/new-${mpi.rank}"
         ended = run(mpi.job(TASKS, "sh", "-c", command), environment(lode.program, LODE_MPI="off"), LIMIT)

@@ -6,11 +6,12 @@
  */
 #include "view/statement.h"
 
+#include "process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,29 +59,12 @@ static int open_files(files *f, const char *text, size_t size)
 
 static int start(pid_t *pid, const files *f, char *const *arguments)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return -1;
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return -1;
-    }
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    int status = posix_spawn_file_actions_adddup2(&actions, f->input, 0) ||
-                         posix_spawn_file_actions_adddup2(&actions, f->output, 1) ||
-                         posix_spawn_file_actions_adddup2(&actions, f->messages, 2) ||
-                         posix_spawn(pid, "/proc/self/exe", &actions, &attributes, arguments, environ)
-                     ? -1
-                     : 0;
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    return status;
+    return process_start(pid, &(process_settings){.program = "/proc/self/exe",
+                                                  .arguments = arguments,
+                                                  .variables = environ,
+                                                  .input = f->input,
+                                                  .output = f->output,
+                                                  .messages = f->messages});
 }
 
 /* Why a process has to end; NULL: it may go on. */

@@ -8,13 +8,13 @@
 #include "interrupt.h"
 #include "output/place.h"
 #include "output/report.h"
+#include "process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,31 +148,19 @@ static void set_variables(printing *p)
 
 static int start(pid_t *pid, const printing *p, const char *messages)
 {
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return -1;
-    if (posix_spawnattr_init(&attributes) != 0) {
-        posix_spawn_file_actions_destroy(&actions);
-        return -1;
-    }
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-    int status =
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) ||
-                posix_spawn_file_actions_addopen(&actions, 1, messages, O_WRONLY | O_CREAT | O_TRUNC, 0600) ||
-                posix_spawn_file_actions_adddup2(&actions, 1, 2) ||
-                posix_spawn(pid, p->browser, &actions, &attributes, p->arguments, p->variables)
-            ? -1
-            : 0;
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
+    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int output = open(messages, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    int status = process_start(pid, &(process_settings){.program = p->browser,
+                                                        .arguments = p->arguments,
+                                                        .variables = p->variables,
+                                                        .input = input,
+                                                        .output = output,
+                                                        .messages = output,
+                                                        .has_own_group = 1});
+    if (input >= 0)
+        close(input);
+    if (output >= 0)
+        close(output);
     return status;
 }
 
