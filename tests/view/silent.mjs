@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the page does not keep to itself: a store that cannot be opened beside others that can, damage, a time window that does not apply.
 import assert from 'node:assert/strict';
-import { closeSync, cpSync, openSync, writeSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, cpSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { answerOf, copied, examples, finish, open, serve, settle, show, test } from './browser.mjs';
+import { LODE, answerOf, copied, examples, finish, folder, open, serve, settle, show, test } from './browser.mjs';
 
 const demo = examples();
 const damaged = join(dirname(demo.solver), 'damaged');
@@ -55,4 +56,35 @@ await test('profiles and spreads say that they are of the whole run where there 
 
 await browser.close();
 await server.stop();
+
+// A large recording: 70 MB, with records that are none in the middle of a track.
+const large = join(folder(), 'large');
+execFileSync(LODE, ['synth', 'recording', '--records', '4400000', '--tasks', '2', '-o', large], { stdio: 'ignore' });
+const track = readdirSync(large).filter((name) => /^\d+\.dat$/.test(name)).sort()[0];
+const records = openSync(join(large, track), 'r+');
+writeSync(records, Buffer.alloc(160, 0xa5), 0, 160, 16 * 1000000);
+closeSync(records);
+
+await test('a large store is checked quickly, and the page says so until all of it is checked', async () => {
+  const asked = [];
+  const server = await serve(large);
+  const { browser, page } = await open(server, {}, null, (page) => page.on('request', (request) => asked.push(request.url())));
+  const checks = () => asked.filter((url) => url.includes('/check/'));
+  await page.waitForSelector('.damage');
+  await settle(page);
+  assert.match(await page.locator('.damage').innerText(), /^quick check: sound · 0 errors[^]*check all of it$/);
+  assert.deepEqual(checks().map((url) => new URL(url).searchParams.get('level')), ['quick']);
+  await page.locator('.damage button').click();
+  await settle(page);
+  assert.equal(new URL(page.url()).searchParams.get('v'), 'findings');
+  const { result } = await answerOf(await copied(page));
+  assert.ok(!result.sound, 'the damage is found');
+  await page.goBack();
+  await settle(page);
+  assert.ok((await page.locator('.damage').innerText()).startsWith(`damaged · ${result.errors} error`));
+  assert.equal(checks().length, 2);
+  await browser.close();
+  await server.stop();
+});
+
 finish();

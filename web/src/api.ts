@@ -30,6 +30,8 @@ export interface StoreInfo {
   readonly opened_percent?: number;
   readonly problem?: string;
   readonly default_metric?: string | null;
+  /** How the server checked it when it was opened: what is large, quickly. */
+  readonly checked?: 'quick' | 'structure' | 'full';
 }
 
 export interface Session {

@@ -128,7 +128,7 @@ void damage_check(const damage_request *request)
     (void)!check_once(&limited, LODE_CHECK_FULL, &error);
 }
 
-void damage_count(const damage_request *request, tally *found)
+lode_check_level damage_count(const damage_request *request, tally *found)
 {
     lode_check_level level = LODE_CHECK_FULL;
     lode_error error = {0};
@@ -136,6 +136,7 @@ void damage_count(const damage_request *request, tally *found)
     (void)!check(request, &own, &level, &error);
     tally_join(found, &own);
     tally_free(&own);
+    return level;
 }
 
 void damage_check_cost(const char *path, const lode_cost *cost)

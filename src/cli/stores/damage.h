@@ -37,8 +37,11 @@ void damage_resume(damage_list *list);
 
 /* Checks a store, once for each command, and adds what was found. Limits are lower for many. */
 void damage_check(const damage_request *request);
-/* The same into a tally, for a host, which does it once for each store. */
-void damage_count(const damage_request *request, tally *found);
+/*
+ * The same into a tally, for a host, which does it once for each store. Returns the level that was
+ * reached, whether something was found or not.
+ */
+lode_check_level damage_count(const damage_request *request, tally *found);
 /*
  * Of a store that is too large to be checked, what an answer is made of: costs of all profiles,
  * which are those of the summary.

@@ -61,7 +61,8 @@ static void write_store(out *o, const view_store *store, size_t number)
     if (store->state == VIEW_READY) {
         char fingerprint[17];
         snprintf(fingerprint, sizeof fingerprint, "%016" PRIx64, store->content);
-        OUT_FIELDS(o, "fingerprint", fingerprint, "is_replaced", store->is_replaced);
+        OUT_FIELDS(o, "fingerprint", fingerprint, "is_replaced", store->is_replaced, "checked",
+                   lode_check_level_name(store->checked));
     }
     if (store->state == VIEW_OPENING && store->total)
         OUT_FIELDS(o, "opened_percent", 100 * (double)store->done / (double)store->total);

@@ -165,8 +165,8 @@ static void open_store(opening *o)
     else
         find_interval(store);
     if (status == LODE_OK)
-        damage_count(&(damage_request){store->path, store->open.db, DAMAGE_WRITE_BYTES, 0},
-                     &store->open.checking);
+        store->checked = damage_count(&(damage_request){store->path, store->open.db, DAMAGE_WRITE_BYTES, 0},
+                                      &store->open.checking);
     host_set(caller);
     pthread_mutex_lock(&o->server->lock);
     store->state = status == LODE_OK ? VIEW_READY : VIEW_FAILED;

@@ -29,7 +29,8 @@ typedef struct view_store {
     uint64_t done, total; /* of opening; total 0: not known */
     char problem[VIEW_MESSAGE_SIZE];
     host_store open;
-    int has_interval; /* of trace lines or tracks */
+    lode_check_level checked; /* when it was opened: what is large, quickly */
+    int has_interval;         /* of trace lines or tracks */
     uint64_t begin, end;
     uint64_t content, identity; /* fingerprints when it was opened */
     int is_replaced;            /* since then */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Findings: `lode check`, what is wrong with the store.
 import type { JSX } from 'preact';
-import { useAnswer, useLater, type Query } from '../api';
+import { isKept, session, useAnswer, useLater, type Query } from '../api';
 import { clean, count } from '../format';
 import { Grid, type Column } from '../grid';
 import { Link, Problem } from '../parts';
+import { isReport } from '../report';
 import { go, type State } from '../state';
 import type { View, ViewProps } from '../view';
 
@@ -50,12 +51,21 @@ function Verdict({ result }: { result: CheckAnswer['result'] }): JSX.Element {
   );
 }
 
-/** The verdict of this view on the first screen, where there is something to say. */
+/**
+ * The verdict of this view on the first screen. To check a large store reads all of it, which takes longer than everything else there: until
+ * somebody asks for that, the verdict is of a quick check, and says so.
+ */
 export function Damage({ state }: ViewProps): JSX.Element | null {
-  const answer = useAnswer<CheckAnswer>(useLater(query({ ...state, group: '' })));
+  const whole = query({ ...state, group: '' });
+  const isLarge = session.value?.stores.find((store) => store.number === state.store)?.checked === 'quick';
+  const isQuick = isLarge && !isReport && !isKept(whole);
+  const answer = useAnswer<CheckAnswer>(useLater(isQuick ? query({ ...state, group: 'quick' }) : whole));
   const result = answer.data?.result;
-  if (!result || result.errors + result.warnings + result.notes === 0) return null;
-  return <p class="damage"><Link title="What is wrong, and where" onClick={() => go({ view: 'findings', order: '', group: '', way: '', limit: '' })}><Verdict result={result} /></Link></p>;
+  const open = (): void => go({ view: 'findings', order: '', group: '', way: '', limit: '' });
+  const hasFindings = result !== undefined && result.errors + result.warnings + result.notes > 0;
+  if (!result || !(hasFindings || isQuick)) return null;
+  if (!isQuick) return <p class="damage"><Link title="What is wrong, and where" onClick={open}><Verdict result={result} /></Link></p>;
+  return <p class="damage quick quiet">quick check: <Verdict result={result} /> · <Link title="Reads the whole store" onClick={open}>check all of it</Link></p>;
 }
 
 /** The first findings, as sentences: for a report. */
