@@ -5,6 +5,7 @@
 
 #include "option_calls_tables.h"
 #include "scratch.h"
+#include <lode/private/joint.h>
 #include <lode/private/raw.h>
 #include <lode/private/scan_plan.h>
 #include <lode/private/statistics.h>
@@ -50,6 +51,32 @@ CALL(calls)
     lode_status status = lode_calls_compute(&calls, recording, NULL, options, error);
     lode_calls_free(calls);
     return status;
+}
+
+static lode_status join(const lode_slice *slice, const lode_calls_options *calls,
+                        const lode_diagnose_options *diagnose, lode_error *error)
+{
+    lode_joint joint;
+    lode_status status = lode_joint_compute(&joint, recording, slice, calls, diagnose, error);
+    lode_calls_free(joint.calls);
+    lode_calltree_free(joint.tree);
+    lode_diagnosis_free(joint.diagnosis);
+    return status;
+}
+
+CALL(joint)
+{
+    return join(NULL, options, NULL, error);
+}
+
+CALL(joint_slice)
+{
+    return join(options, NULL, NULL, error);
+}
+
+CALL(joint_diagnosis)
+{
+    return join(NULL, NULL, options, error);
 }
 
 CALL(calls_slice)

@@ -33,7 +33,7 @@ struct concurrent {
     _Alignas(LODE_WORKER_ALIGN) struct lode_elapsed elapsed;
 };
 
-struct computation {
+struct lode_calls_job {
     struct lode_pass pass;
     struct lode_tallies *workers;
     struct concurrent *concurrent; /* by worker; NULL: no calls run at the same time */
@@ -47,7 +47,7 @@ struct computation {
 static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
                         lode_error *error)
 {
-    struct computation *self = user;
+    struct lode_calls_job *self = user;
     if (self->concurrent &&
         !lode_tallies_note(&self->workers[worker], &self->concurrent[worker].elapsed, events, count))
         return lode_fail_memory(error);
@@ -56,7 +56,7 @@ static lode_status take(void *user, unsigned worker, const lode_event *events, s
 
 static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
 {
-    struct computation *self = user;
+    struct lode_calls_job *self = user;
     (void)error;
     lode_tallies_end(&self->workers[worker], row);
     if (self->concurrent)
@@ -66,11 +66,11 @@ static lode_status end_track(void *user, unsigned worker, lode_track_row *row, l
 
 static void end_request(void *user, unsigned worker)
 {
-    struct computation *self = user;
+    struct lode_calls_job *self = user;
     lode_elapsed_end_request(&self->concurrent[worker].elapsed);
 }
 
-static lode_status open_concurrent(struct computation *self, lode_error *error)
+static lode_status open_concurrent(struct lode_calls_job *self, lode_error *error)
 {
     if (!lode_pass_has_sides(&self->pass))
         return LODE_OK;
@@ -84,18 +84,18 @@ static lode_status open_concurrent(struct computation *self, lode_error *error)
 
 static lode_status resume(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error)
 {
-    struct computation *self = user;
+    struct lode_calls_job *self = user;
     return lode_tallies_resume(&self->workers[worker], cut, error);
 }
 
-static lode_status open_workers(struct computation *self, lode_error *error)
+static lode_status open_workers(struct lode_calls_job *self, lode_error *error)
 {
     for (unsigned i = 0; i < self->pass.threads; i++)
         LODE_TRY(lode_tallies_open(&self->workers[i], self->has_names ? &self->names : NULL, error));
     return LODE_OK;
 }
 
-static void close_workers(struct computation *self)
+static void close_workers(struct lode_calls_job *self)
 {
     for (unsigned i = 0; self->workers && i < self->pass.threads; i++)
         lode_tallies_close(&self->workers[i]);
@@ -103,14 +103,14 @@ static void close_workers(struct computation *self)
 
 static lode_status restart(void *user, lode_error *error)
 {
-    struct computation *self = user;
+    struct lode_calls_job *self = user;
     close_workers(self);
     lode_call_names_free(&self->names);
     LODE_TRY(lode_call_names_init(&self->names, self->pass.recording, &self->pass.options, error));
     return open_workers(self, error);
 }
 
-static lode_status read_tracks(struct computation *self, lode_error *error)
+static lode_status open_pass(struct lode_calls_job *self, lode_error *error)
 {
     lode_pass_cut(&self->pass);
     self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
@@ -122,7 +122,7 @@ static lode_status read_tracks(struct computation *self, lode_error *error)
     self->pass.resume = resume;
     self->pass.restart = restart;
     self->pass.user = self;
-    return lode_pass_run(&self->pass, error);
+    return LODE_OK;
 }
 
 /* ---- rows ---- */
@@ -133,7 +133,7 @@ struct sum {
     uint64_t sum, nested, inside, min, max, errors, elapsed;
 };
 
-static struct sum add_up(const struct computation *self, uint32_t function)
+static struct sum add_up(const struct lode_calls_job *self, uint32_t function)
 {
     struct sum sum = {.min = UINT64_MAX};
     for (unsigned i = 0; i < self->pass.threads; i++) {
@@ -204,13 +204,13 @@ static void set_function(lode_call_row *row, const lode_function *function)
     row->line = function->line;
 }
 
-static bool is_hidden(const struct computation *self, uint32_t function)
+static bool is_hidden(const struct lode_calls_job *self, uint32_t function)
 {
     return self->has_names && function < self->names.items.count &&
            LODE_ARRAY_AT(&self->names.items, struct lode_diagnose_call_name, function)->is_hidden;
 }
 
-static lode_status add_row(struct computation *self, uint32_t function, struct lode_sketches *const *sets,
+static lode_status add_row(struct lode_calls_job *self, uint32_t function, struct lode_sketches *const *sets,
                            lode_error *error)
 {
     struct sum sum = add_up(self, function);
@@ -231,7 +231,7 @@ static lode_status add_row(struct computation *self, uint32_t function, struct l
     return LODE_OK;
 }
 
-static lode_status make_rows(struct computation *self, lode_error *error)
+static lode_status make_rows(struct lode_calls_job *self, lode_error *error)
 {
     uint32_t functions = 0;
     struct lode_sketches **sets = calloc(self->pass.threads, sizeof *sets);
@@ -250,7 +250,7 @@ static lode_status make_rows(struct computation *self, lode_error *error)
 /* ---- functions of one name ---- */
 
 /* The row of each group, plus 1; NULL if out of memory. */
-static uint32_t *index_rows(const struct computation *self)
+static uint32_t *index_rows(const struct lode_calls_job *self)
 {
     uint32_t *rows = calloc(self->names.items.count + 1, sizeof *rows);
     for (size_t i = 0; rows && i < self->calls->count; i++)
@@ -277,7 +277,7 @@ static void join_row(struct ranked *ranked, const lode_function *function, const
     }
 }
 
-static void join_functions(struct computation *self, const uint32_t *rows, const uint32_t *ranks)
+static void join_functions(struct lode_calls_job *self, const uint32_t *rows, const uint32_t *ranks)
 {
     for (uint32_t i = 0; i < self->names.items.count; i++) {
         uint32_t group = LODE_ARRAY_AT(&self->names.items, struct lode_diagnose_call_name, i)->group;
@@ -289,7 +289,7 @@ static void join_functions(struct computation *self, const uint32_t *rows, const
 }
 
 /* Lists the functions of each row. */
-static lode_status list_members(struct computation *self, const uint32_t *rows, lode_error *error)
+static lode_status list_members(struct lode_calls_job *self, const uint32_t *rows, lode_error *error)
 {
     lode_calls *calls = self->calls;
     uint32_t total = 0;
@@ -312,7 +312,7 @@ static lode_status list_members(struct computation *self, const uint32_t *rows, 
 }
 
 /* Names rows after functions that do not depend on who met them first. */
-static lode_status name_rows(struct computation *self, lode_error *error)
+static lode_status name_rows(struct lode_calls_job *self, lode_error *error)
 {
     size_t count = 0, most = self->names.items.count;
     if (!self->names.merges)
@@ -448,9 +448,8 @@ lode_status lode_calls_select(const lode_calls *calls, lode_calls_sort sort, con
 
 /* ---- public API ---- */
 
-static lode_status compute(struct computation *self, lode_error *error)
+static lode_status make_calls(struct lode_calls_job *self, lode_error *error)
 {
-    LODE_TRY(read_tracks(self, error));
     LODE_TRY(lode_filter_status(self->names.filter, error));
     LODE_TRY(make_rows(self, error));
     LODE_TRY(name_rows(self, error));
@@ -461,30 +460,65 @@ static lode_status compute(struct computation *self, lode_error *error)
     return LODE_OK;
 }
 
+static lode_status prepare(struct lode_calls_job *self, const lode_recording *recording,
+                           const lode_slice *slice, const lode_calls_options *options, lode_error *error)
+{
+    self->calls = calloc(1, sizeof *self->calls);
+    LODE_TRY_ALLOC(self->calls, error);
+    lode_arena_init(&self->calls->arena, SIZE_MAX);
+    LODE_TRY(lode_pass_open(&self->pass, recording, slice, options, error));
+    LODE_TRY(lode_call_names_init(&self->names, recording, &self->pass.options, error));
+    self->has_names = self->names.merges || self->names.filter;
+    return open_pass(self, error);
+}
+
+lode_status lode_calls_prepare(struct lode_calls_job **job, const lode_recording *recording,
+                               const lode_slice *slice, const lode_calls_options *options, lode_error *error)
+{
+    *job = calloc(1, sizeof **job);
+    LODE_TRY_ALLOC(*job, error);
+    return prepare(*job, recording, slice, options, error);
+}
+
+struct lode_pass *lode_calls_pass(struct lode_calls_job *job)
+{
+    return &job->pass;
+}
+
+lode_status lode_calls_conclude(lode_calls **out, struct lode_calls_job *job, lode_error *error)
+{
+    LODE_TRY(make_calls(job, error));
+    *out = job->calls;
+    job->calls = NULL;
+    return LODE_OK;
+}
+
+void lode_calls_end(struct lode_calls_job *job)
+{
+    if (job == NULL)
+        return;
+    close_workers(job);
+    for (unsigned i = 0; job->concurrent && i < job->pass.threads; i++)
+        lode_elapsed_free(&job->concurrent[i].elapsed);
+    free(job->concurrent);
+    free(job->workers);
+    lode_call_names_free(&job->names);
+    lode_pass_close(&job->pass);
+    lode_calls_free(job->calls);
+    free(job);
+}
+
 lode_status lode_calls_compute(lode_calls **out, const lode_recording *recording, const lode_slice *slice,
                                const lode_calls_options *options, lode_error *error)
 {
-    struct computation self = {.calls = calloc(1, sizeof *self.calls)};
+    struct lode_calls_job *job;
     *out = NULL;
-    LODE_TRY_ALLOC(self.calls, error);
-    lode_arena_init(&self.calls->arena, SIZE_MAX);
-    lode_status status = lode_pass_open(&self.pass, recording, slice, options, error);
+    lode_status status = lode_calls_prepare(&job, recording, slice, options, error);
     if (status == LODE_OK)
-        status = lode_call_names_init(&self.names, recording, &self.pass.options, error);
-    self.has_names = self.names.merges || self.names.filter;
+        status = lode_pass_run(&job->pass, error);
     if (status == LODE_OK)
-        status = compute(&self, error);
-    close_workers(&self);
-    for (unsigned i = 0; self.concurrent && i < self.pass.threads; i++)
-        lode_elapsed_free(&self.concurrent[i].elapsed);
-    free(self.concurrent);
-    free(self.workers);
-    lode_call_names_free(&self.names);
-    lode_pass_close(&self.pass);
-    if (status == LODE_OK)
-        *out = self.calls;
-    else
-        lode_calls_free(self.calls);
+        status = lode_calls_conclude(out, job, error);
+    lode_calls_end(job);
     return status;
 }
 

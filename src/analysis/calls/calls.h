@@ -47,7 +47,26 @@ void lode_pass_join(struct lode_pass *pass);
 void lode_pass_cut(struct lode_pass *pass);
 /* Reads the tracks, largest first for load balance; then passes findings on in track order. */
 lode_status lode_pass_run(struct lode_pass *pass, lode_error *error);
+/*
+ * The same for several passes over the same events: the recording, the slice and what is done about
+ * off-CPU time are the same, and none has side tracks in its rows. Progress is that of the first.
+ */
+lode_status lode_pass_run_all(struct lode_pass *const *passes, size_t count, lode_error *error);
 void lode_pass_close(struct lode_pass *pass);
+
+/*
+ * Calls in three steps, so that one pass can serve others, too: prepare sets up a pass, somebody
+ * runs it, and conclude makes the result. As lode_calls_compute takes it; the end of the job is due
+ * in every case.
+ */
+struct lode_calls_job;
+lode_status lode_calls_prepare(struct lode_calls_job **job, const lode_recording *recording,
+                               const lode_slice *slice, const lode_calls_options *options, lode_error *error);
+struct lode_pass *lode_calls_pass(struct lode_calls_job *job);
+/* After the pass. */
+lode_status lode_calls_conclude(lode_calls **out, struct lode_calls_job *job, lode_error *error);
+/* NULL is allowed. */
+void lode_calls_end(struct lode_calls_job *job);
 
 /*
  * A zeroed array with an item of `size` bytes per worker, for free(). Items must be a multiple of

@@ -15,9 +15,10 @@ struct worker {
     struct lode_elapsed elapsed; /* by node */
 };
 
-struct computation {
+struct lode_calltree_job {
     struct lode_pass pass;
     struct worker *workers;
+    lode_calltree *tree;
     bool has_sides; /* calls run at the same time */
 };
 
@@ -45,7 +46,7 @@ static lode_status begin_side(struct lode_calltree_builder *builder, const lode_
 
 static lode_status begin_track(void *user, unsigned worker, const lode_track_row *row, lode_error *error)
 {
-    struct computation *self = user;
+    struct lode_calltree_job *self = user;
     struct lode_calltree_builder *builder = &self->workers[worker].builder;
     const lode_recording *recording = self->pass.recording;
     LODE_TRY(lode_calltree_builder_begin(builder, LODE_TREE_ROOT, error));
@@ -73,7 +74,7 @@ static lode_status take_each(struct worker *worker, const lode_event *events, si
 static lode_status take(void *user, unsigned worker, const lode_event *events, size_t count,
                         lode_error *error)
 {
-    struct computation *self = user;
+    struct lode_calltree_job *self = user;
     if (self->has_sides)
         return take_each(&self->workers[worker], events, count, error);
     return lode_calltree_builder_take(&self->workers[worker].builder, events, count, error);
@@ -81,7 +82,7 @@ static lode_status take(void *user, unsigned worker, const lode_event *events, s
 
 static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
 {
-    struct computation *self = user;
+    struct lode_calltree_job *self = user;
     (void)row;
     lode_elapsed_end_track(&self->workers[worker].elapsed);
     return lode_calltree_builder_end(&self->workers[worker].builder, error);
@@ -89,17 +90,17 @@ static lode_status end_track(void *user, unsigned worker, lode_track_row *row, l
 
 static void end_request(void *user, unsigned worker)
 {
-    struct computation *self = user;
+    struct lode_calltree_job *self = user;
     lode_elapsed_end_request(&self->workers[worker].elapsed);
 }
 
 static lode_status resume(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error)
 {
-    struct computation *self = user;
+    struct lode_calltree_job *self = user;
     return lode_calltree_builder_resume(&self->workers[worker].builder, cut, error);
 }
 
-static lode_status open_workers(struct computation *self, lode_error *error)
+static lode_status open_workers(struct lode_calltree_job *self, lode_error *error)
 {
     static const struct lode_calltree_hooks hooks = {.identify = identify};
     for (unsigned i = 0; i < self->pass.threads; i++)
@@ -109,7 +110,7 @@ static lode_status open_workers(struct computation *self, lode_error *error)
 
 static lode_status restart(void *user, lode_error *error)
 {
-    struct computation *self = user;
+    struct lode_calltree_job *self = user;
     for (unsigned i = 0; i < self->pass.threads; i++)
         lode_calltree_builder_close(&self->workers[i].builder);
     return open_workers(self, error);
@@ -154,7 +155,7 @@ static lode_status merge_trees(struct lode_content_tree *tree, struct worker *wo
     return done ? LODE_OK : lode_fail_memory(error);
 }
 
-static lode_status merge_all(struct computation *self, lode_calltree *tree, lode_error *error)
+static lode_status merge_all(struct lode_calltree_job *self, lode_calltree *tree, lode_error *error)
 {
     uint64_t *elapsed = NULL; /* by node */
     struct lode_content_tree *nodes = finish_worker(&self->workers[0]);
@@ -176,8 +177,12 @@ static lode_status merge_all(struct computation *self, lode_calltree *tree, lode
     return status;
 }
 
-static lode_status compute(struct computation *self, lode_calltree *tree, lode_error *error)
+static lode_status prepare(struct lode_calltree_job *self, const lode_recording *recording,
+                           const lode_slice *slice, const lode_calls_options *options, lode_error *error)
 {
+    self->tree = calloc(1, sizeof *self->tree);
+    LODE_TRY_ALLOC(self->tree, error);
+    LODE_TRY(lode_pass_open(&self->pass, recording, slice, options, error));
     lode_pass_cut(&self->pass);
     self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
     if (self->workers == NULL)
@@ -195,32 +200,57 @@ static lode_status compute(struct computation *self, lode_calltree *tree, lode_e
     self->pass.end = end_track;
     self->pass.end_request = self->has_sides ? end_request : NULL;
     self->pass.user = self;
-    LODE_TRY(lode_pass_run(&self->pass, error));
-    return merge_all(self, tree, error);
+    return LODE_OK;
+}
+
+lode_status lode_calltree_prepare(struct lode_calltree_job **job, const lode_recording *recording,
+                                  const lode_slice *slice, const lode_calls_options *options,
+                                  lode_error *error)
+{
+    *job = calloc(1, sizeof **job);
+    LODE_TRY_ALLOC(*job, error);
+    return prepare(*job, recording, slice, options, error);
+}
+
+struct lode_pass *lode_calltree_pass(struct lode_calltree_job *job)
+{
+    return &job->pass;
+}
+
+lode_status lode_calltree_conclude(lode_calltree **out, struct lode_calltree_job *job, lode_error *error)
+{
+    LODE_TRY(merge_all(job, job->tree, error));
+    *out = job->tree;
+    job->tree = NULL;
+    return LODE_OK;
+}
+
+void lode_calltree_end(struct lode_calltree_job *job)
+{
+    if (job == NULL)
+        return;
+    for (unsigned i = 0; job->workers && i < job->pass.threads; i++) {
+        lode_calltree_builder_close(&job->workers[i].builder);
+        lode_elapsed_free(&job->workers[i].elapsed);
+    }
+    free(job->workers);
+    lode_pass_close(&job->pass);
+    lode_calltree_free(job->tree);
+    free(job);
 }
 
 lode_status lode_calltree_compute(lode_calltree **out, const lode_recording *recording,
                                   const lode_slice *slice, const lode_calls_options *options,
                                   lode_error *error)
 {
-    struct computation self = {.workers = NULL};
-    lode_calltree *tree = calloc(1, sizeof *tree);
+    struct lode_calltree_job *job;
     *out = NULL;
-    if (tree == NULL)
-        return lode_fail_memory(error);
-    lode_status status = lode_pass_open(&self.pass, recording, slice, options, error);
+    lode_status status = lode_calltree_prepare(&job, recording, slice, options, error);
     if (status == LODE_OK)
-        status = compute(&self, tree, error);
-    for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
-        lode_calltree_builder_close(&self.workers[i].builder);
-    for (unsigned i = 0; self.workers && i < self.pass.threads; i++)
-        lode_elapsed_free(&self.workers[i].elapsed);
-    free(self.workers);
-    lode_pass_close(&self.pass);
+        status = lode_pass_run(&job->pass, error);
     if (status == LODE_OK)
-        *out = tree;
-    else
-        lode_calltree_free(tree);
+        status = lode_calltree_conclude(out, job, error);
+    lode_calltree_end(job);
     return status;
 }
 

@@ -26,4 +26,14 @@ lode_status lode_calltree_arrange(lode_calltree *tree, const struct lode_content
                                   const uint64_t *elapsed, const lode_recording *recording,
                                   lode_error *error);
 
+/* Call trees in three steps, as lode_calls_prepare and its kin (analysis/calls/calls.h). */
+struct lode_calltree_job;
+struct lode_pass;
+lode_status lode_calltree_prepare(struct lode_calltree_job **job, const lode_recording *recording,
+                                  const lode_slice *slice, const lode_calls_options *options,
+                                  lode_error *error);
+struct lode_pass *lode_calltree_pass(struct lode_calltree_job *job);
+lode_status lode_calltree_conclude(lode_calltree **out, struct lode_calltree_job *job, lode_error *error);
+void lode_calltree_end(struct lode_calltree_job *job);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A diagnosis of a store, and what it says. */
+#include "analysis/calls/calls.h"
 #include "analysis/diagnose/calls/facts.h"
 #include "analysis/diagnose/profiles/facts.h"
 #include "analysis/diagnose/requests/facts.h"
@@ -45,14 +46,31 @@ lode_status lode_diagnose(lode_diagnosis **out, const lode_database *db, const l
 lode_status lode_diagnose_recording(lode_diagnosis **out, const lode_recording *recording,
                                     const lode_diagnose_options *given, lode_error *error)
 {
+    return lode_diagnose_with(out, recording, given, NULL, 0, error);
+}
+
+lode_status lode_diagnose_with(lode_diagnosis **out, const lode_recording *recording,
+                               const lode_diagnose_options *given, struct lode_pass *const *guests,
+                               size_t guest_count, lode_error *error)
+{
     lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
     lode_diagnosis *d = lode_diagnose_start(&options);
     LODE_TRY_ALLOC(d, error);
+    d->guests = guests;
+    d->guest_count = guest_count;
     return finish(out, d,
                   lode_recording_has_requests(recording) ? lode_diagnose_requests(d, recording, error)
                                                          : lode_diagnose_calls(d, recording, error));
+}
+
+lode_status lode_diagnose_run_pass(const struct lode_diagnosis *d, struct lode_pass *pass, lode_error *error)
+{
+    struct lode_pass *passes[1 + DIAGNOSE_GUESTS_MAX] = {pass};
+    for (size_t i = 0; i < d->guest_count; i++)
+        passes[1 + i] = d->guests[i];
+    return lode_pass_run_all(passes, 1 + d->guest_count, error);
 }
 
 void lode_diagnosis_free(lode_diagnosis *d)

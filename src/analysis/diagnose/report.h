@@ -15,6 +15,7 @@ enum {
     NEEDS_MAX = 32
 };
 
+struct lode_pass;
 struct profile_facts;
 struct call_facts;
 struct request_facts;
@@ -32,10 +33,24 @@ struct lode_diagnosis {
     struct profile_facts *profiles;
     struct call_facts *calls;
     struct request_facts *requests;
+    /* Other passes over all events, which the diagnosis reads for them too. */
+    struct lode_pass *const *guests;
+    size_t guest_count;
 };
 
 /* An empty one; NULL: no memory. */
 struct lode_diagnosis *lode_diagnose_start(const lode_diagnose_options *options);
+
+enum {
+    DIAGNOSE_GUESTS_MAX = 4
+};
+
+/* As lode_diagnose_recording; runs other passes over all events with its own. */
+lode_status lode_diagnose_with(lode_diagnosis **out, const lode_recording *recording,
+                               const lode_diagnose_options *given, struct lode_pass *const *guests,
+                               size_t guest_count, lode_error *error);
+/* Runs the pass over all events, and the others. */
+lode_status lode_diagnose_run_pass(const struct lode_diagnosis *d, struct lode_pass *pass, lode_error *error);
 
 /* ---- texts ---- */
 

@@ -91,6 +91,7 @@ void rec_close(rec_session *s)
 {
     rec_free_calltree(s);
     rec_free_calls(s);
+    rec_free_diagnosis(s);
     progress_clear(&s->progress);
     damage_detach(&s->opening, least_shown(s));
     tally_free(&s->opening);

@@ -21,10 +21,10 @@ typedef struct rec_session {
     /* Times of the first and last event of all tracks; 0 without events. Set by rec_find_span. */
     uint64_t begin, end;
     int has_interval;
-    tally opening, reading;   /* findings */
-    int is_running;           /* times of calls are without off-CPU time */
-    struct rec_tree *tree[2]; /* of rec_calltree: of time, of running time; NULL: not yet */
-    struct rec_calls *calls;  /* that rec_compute_calls computed; NULL: none yet */
+    tally opening, reading; /* findings */
+    int is_running;         /* times of calls are without off-CPU time */
+    /* Results: the tree of time and of running time, calls, the diagnosis. NULL: not yet. */
+    struct rec_result *tree[2], *calls, *diagnosed;
     progress progress;
 } rec_session;
 
@@ -91,6 +91,16 @@ void rec_free_rows(rec_rows *rows);
 void rec_free_calls(rec_session *s);
 /* All that a pass over the slice depends on, after a word; NULL: there is no host to keep it. */
 char *rec_key(const rec_session *s, const char *word);
+
+/* What opening found that is damage, for a diagnosis. */
+uint64_t rec_damage(const rec_session *s);
+/*
+ * The diagnosis that a host has beside calls, until rec_close; *found is NULL if there is none, and
+ * the caller makes it. EXIT_DONE, or EXIT_TROUBLE after a message.
+ */
+int rec_find_diagnosis(rec_session *s, const lode_diagnosis **found);
+/* rec_close does it. */
+void rec_free_diagnosis(rec_session *s);
 
 /* JSON: members for the slice. */
 void rec_write_slice(out *o, const rec_session *s);

@@ -83,7 +83,7 @@ static lode_status read_tracks(struct reading *r, lode_error *error)
     r->pass.take = take;
     r->pass.end = end_track;
     r->pass.user = r;
-    return lode_pass_run(&r->pass, error);
+    return lode_diagnose_run_pass(r->d, &r->pass, error);
 }
 
 /* ---- functions ---- */

@@ -106,7 +106,11 @@ static lode_status work(struct run *run, struct request_tables **out, lode_error
     run->pass.take = take;
     run->pass.end = end;
     run->pass.user = run;
-    LODE_TRY(lode_pass_run(&run->pass, error));
+    /* Slow requests are read again, and for the diagnosis only. */
+    if (run->is_first)
+        LODE_TRY(lode_diagnose_run_pass(run->d, &run->pass, error));
+    else
+        LODE_TRY(lode_pass_run(&run->pass, error));
     return merge(run, out, error);
 }
 

@@ -114,7 +114,8 @@ typedef struct diagnosed {
     int is_open;
     session database;
     rec_session recording;
-    lode_diagnosis *diagnosis;
+    const lode_diagnosis *diagnosis;
+    lode_diagnosis *own; /* the same, unless a host has it */
 } diagnosed;
 
 static int open_store(diagnosed *d, const invocation *call, const char *path)
@@ -130,9 +131,10 @@ static int diagnose_database(diagnosed *d, const invocation *call)
     lode_error error = {0};
     int status = EXIT_DONE;
     lode_diagnose_options options = options_of(call, &s->progress);
-    if (lode_diagnose(&d->diagnosis, s->db, &options, &error) != LODE_OK)
+    if (lode_diagnose(&d->own, s->db, &options, &error) != LODE_OK)
         status = session_error(s, &error);
     progress_clear(&s->progress);
+    d->diagnosis = d->own;
     return status;
 }
 
@@ -140,13 +142,15 @@ static int diagnose_recording(diagnosed *d, const invocation *call)
 {
     rec_session *s = &d->recording;
     lode_error error = {0};
-    int status = EXIT_DONE;
+    int status = rec_find_diagnosis(s, &d->diagnosis);
+    if (status != EXIT_DONE || d->diagnosis)
+        return status;
     lode_diagnose_options options = options_of(call, &s->progress);
-    for (size_t i = 0; i < s->opening.count; i++)
-        options.findings += s->opening.items[i].severity == LODE_NOTE ? 0 : s->opening.items[i].count;
-    if (lode_diagnose_recording(&d->diagnosis, s->recording, &options, &error) != LODE_OK)
+    options.findings = rec_damage(s);
+    if (lode_diagnose_recording(&d->own, s->recording, &options, &error) != LODE_OK)
         status = rec_error(s, &error);
     progress_clear(&s->progress);
+    d->diagnosis = d->own;
     return status;
 }
 
@@ -184,7 +188,7 @@ static int open_stores(diagnosed *now, diagnosed *before, const invocation *call
 
 static void close_diagnosed(diagnosed *d)
 {
-    lode_diagnosis_free(d->diagnosis);
+    lode_diagnosis_free(d->own);
     if (d->is_open && d->kind == LODE_STORE_DATABASE)
         session_close(&d->database);
     else if (d->is_open)
