@@ -5,6 +5,7 @@
 #include "analysis/calls/off_cpu.h"
 #include "analysis/calls/pieces.h"
 #include "analysis/calls/slice.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/pool.h"
@@ -20,11 +21,19 @@ enum {
     SMALL_TRACKS = 64          /* tracks per worker's share that count as small */
 };
 
+/* Findings of a row that has some. */
+struct kept {
+    uint32_t row;
+    struct lode_finding_list list;
+};
+
 struct worker {
     /* If off-CPU time is no call: the window first, depth and shortest time on the new clock. */
     _Alignas(LODE_WORKER_ALIGN) struct lode_slicer slicer, inner;
     struct lode_off_cpu off_cpu;
     struct lode_finding_buffer buffer;
+    struct lode_finding_list found; /* in the row that it reads */
+    struct lode_array kept;         /* struct kept: most rows have none, and may be millions */
 };
 
 struct run {
@@ -35,8 +44,7 @@ struct run {
     struct lode_pieces pieces;
     atomic_bool is_misfit; /* a piece did not end where the next one began */
     struct worker *workers;
-    struct lode_finding_list *kept; /* by row */
-    pthread_mutex_t lock;           /* protects progress, and rows that are cut */
+    pthread_mutex_t lock; /* protects progress, and rows that are cut */
     struct lode_progress progress;
 };
 
@@ -108,19 +116,49 @@ void *lode_pass_workers(const struct lode_pass *pass, size_t size)
 
 /* ---- findings ---- */
 
-static lode_status pass_findings_on(const struct run *run, lode_error *error)
+/* The row, or its last piece, was read. */
+static lode_status keep_findings(struct worker *self, uint32_t row, lode_error *error)
 {
-    const lode_calls_options *options = &run->pass->options;
-    for (uint32_t row = 0; row < run->pass->row_count; row++)
-        LODE_TRY(lode_finding_list_pass_on(&run->kept[row], options->on_finding, options->user, error));
+    if (self->buffer.failed)
+        return lode_fail_memory(error);
+    if (self->found.items.count == 0)
+        return LODE_OK;
+    struct kept *kept = lode_array_push(&self->kept);
+    LODE_TRY_ALLOC(kept, error);
+    *kept = (struct kept){row, self->found};
+    lode_finding_list_init(&self->found);
     return LODE_OK;
 }
 
-static void forget_findings(struct run *run)
+LODE_COMPARE_BY(compare_kept, struct kept, row);
+
+/* In the order of rows, each of which one worker has read. */
+static lode_status pass_findings_on(const struct run *run, lode_error *error)
 {
-    for (uint32_t row = 0; run->kept && row < run->pass->row_count; row++)
-        lode_finding_list_free(&run->kept[row]);
-    free(run->kept);
+    const lode_calls_options *options = &run->pass->options;
+    size_t count = 0;
+    for (unsigned i = 0; i < run->pass->threads; i++)
+        count += run->workers[i].kept.count;
+    struct kept *all = calloc(count + 1, sizeof *all), *end = all;
+    LODE_TRY_ALLOC(all, error);
+    for (unsigned i = 0; i < run->pass->threads; i++)
+        for (size_t k = 0; k < run->workers[i].kept.count; k++)
+            *end++ = *LODE_ARRAY_AT(&run->workers[i].kept, struct kept, k);
+    qsort(all, count, sizeof *all, compare_kept);
+    lode_status status = LODE_OK;
+    for (size_t i = 0; i < count && status == LODE_OK; i++)
+        status = lode_finding_list_pass_on(&all[i].list, options->on_finding, options->user, error);
+    free(all);
+    return status;
+}
+
+static void forget_findings(struct worker *self)
+{
+    for (size_t i = 0; i < self->kept.count; i++)
+        lode_finding_list_free(&LODE_ARRAY_AT(&self->kept, struct kept, i)->list);
+    lode_array_free(&self->kept);
+    lode_finding_list_free(&self->found);
+    lode_finding_buffer_free(&self->buffer);
 }
 
 /* ---- a track ---- */
@@ -223,17 +261,17 @@ static lode_status read_parts(struct run *run, unsigned worker, lode_track_row *
     return LODE_OK;
 }
 
-/* Where the findings of a row go. */
-static lode_cursor_options options_of_row(struct run *run, unsigned worker, const lode_track_row *row)
+/* Findings go to those of the row that the worker reads. */
+static lode_cursor_options options_of_row(struct run *run, unsigned worker)
 {
     const struct lode_pass *pass = run->pass;
-    struct lode_finding_buffer *buffer = &run->workers[worker].buffer;
+    struct worker *self = &run->workers[worker];
     lode_cursor_options options = LODE_CURSOR_OPTIONS_INIT;
     options.strict = pass->options.strict;
     if (pass->options.on_finding) {
-        lode_finding_buffer_begin(buffer, &run->kept[row - pass->rows]);
+        lode_finding_buffer_begin(&self->buffer, &self->found);
         options.on_finding = lode_finding_buffer_take;
-        options.user = buffer;
+        options.user = &self->buffer;
     }
     return options;
 }
@@ -241,18 +279,17 @@ static lode_cursor_options options_of_row(struct run *run, unsigned worker, cons
 static lode_status read_track(struct run *run, unsigned worker, lode_track_row *row, lode_error *error)
 {
     const struct lode_pass *pass = run->pass;
-    struct lode_finding_buffer *buffer = &run->workers[worker].buffer;
+    struct worker *self = &run->workers[worker];
     lode_track_row own = *row; /* copied: adjacent rows belong to other workers */
     if (pass->begin)
         LODE_TRY(pass->begin(pass->user, worker, row, error));
-    lode_cursor_options options = options_of_row(run, worker, row);
+    lode_cursor_options options = options_of_row(run, worker);
     lode_status status = read_parts(run, worker, &own, &options, error);
-    if (buffer->failed)
-        return lode_fail_memory(error);
+    LODE_TRY(keep_findings(self, (uint32_t)(row - pass->rows), error));
     if (status == LODE_OK)
         status = pass->end(pass->user, worker, &own, error);
-    if (run->workers[worker].off_cpu.is_asked)
-        own.out = run->workers[worker].off_cpu.inside;
+    if (self->off_cpu.is_asked)
+        own.out = self->off_cpu.inside;
     *row = own;
     return status;
 }
@@ -269,14 +306,15 @@ static lode_status read_piece_events(struct run *run, unsigned worker, const str
     reset_worker(&run->workers[worker]);
     run->workers[worker].off_cpu.depth = piece->from ? piece->from->count : 0;
     if (piece->to == NULL)
-        options = options_of_row(run, worker, &run->pass->rows[piece->row]);
+        options = options_of_row(run, worker);
     LODE_TRY(recording->ops->cursor_open_piece(&cursor, recording, part->track, piece->from, piece->to,
                                                &options, error));
     lode_status status = read_events(run, worker, part, piece->bytes, cursor, error);
     if (piece->to && status == LODE_OK && !recording->ops->cursor_meets(cursor, piece->to))
         run->is_misfit = true;
     lode_cursor_close(cursor);
-    return run->workers[worker].buffer.failed ? lode_fail_memory(error) : status;
+    LODE_TRY(keep_findings(&run->workers[worker], piece->row, error));
+    return status;
 }
 
 static lode_status read_piece(struct run *run, unsigned worker, const struct lode_piece *piece,
@@ -389,6 +427,8 @@ static void open_worker(struct worker *self, const struct lode_pass *pass)
     }
     lode_slicer_init(&self->slicer, &window);
     lode_slicer_init(&self->inner, &inner);
+    lode_finding_list_init(&self->found);
+    lode_array_init(&self->kept, sizeof(struct kept), SIZE_MAX);
 }
 
 /* Puts a row or a piece among the large ones, or where it is in the order of the others. */
@@ -425,12 +465,9 @@ static lode_status run_open(struct run *run, lode_error *error)
 {
     struct lode_pass *pass = run->pass;
     run->workers = lode_pass_workers(pass, sizeof *run->workers);
-    run->kept = calloc((size_t)pass->row_count + 1, sizeof *run->kept);
-    LODE_TRY_ALLOC(run->workers && run->kept, error);
-    for (uint32_t i = 0; i < pass->row_count; i++) {
+    LODE_TRY_ALLOC(run->workers, error);
+    for (uint32_t i = 0; i < pass->row_count; i++)
         run->progress.total += bytes_of_row(pass, pass->rows[i].track);
-        lode_finding_list_init(&run->kept[i]);
-    }
     for (unsigned i = 0; i < pass->threads; i++)
         open_worker(&run->workers[i], pass);
     LODE_TRY(lode_pieces_make(&run->pieces, pass, run->progress.total, error));
@@ -443,9 +480,8 @@ static void run_close(struct run *run)
         lode_slicer_free(&run->workers[i].slicer);
         lode_slicer_free(&run->workers[i].inner);
         lode_off_cpu_free(&run->workers[i].off_cpu);
-        lode_finding_buffer_free(&run->workers[i].buffer);
+        forget_findings(&run->workers[i]);
     }
-    forget_findings(run);
     lode_pieces_free(&run->pieces);
     free(run->workers);
     free(run->order);
