@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    CONTEXTS_AT_ONCE = 1 << 14 /* whose sums over all profiles are in memory */
+    CONTEXTS_MOST = 1 << 14 /* whose sums over all profiles are in memory at once */
 };
 
 struct reading {
@@ -87,14 +87,19 @@ static lode_status put_sums(struct lode_memory_database *db, const uint16_t *ids
     return LODE_OK;
 }
 
+static uint32_t at_once(uint32_t contexts)
+{
+    return contexts < CONTEXTS_MOST ? contexts : CONTEXTS_MOST;
+}
+
 /* Sums over profiles, in their order, for some contexts after the others. */
 static lode_status sum_up(struct lode_memory_database *db, const uint16_t *ids, uint32_t *groups,
                           double *sums, lode_error *error)
 {
     uint32_t contexts = db->about.id_count, count = db->about.value_ids;
-    for (uint32_t first = 0; first < contexts; first += CONTEXTS_AT_ONCE) {
-        uint32_t end = contexts - first < CONTEXTS_AT_ONCE ? contexts : first + CONTEXTS_AT_ONCE;
-        memset(sums, 0, (size_t)CONTEXTS_AT_ONCE * count * sizeof *sums);
+    for (uint32_t first = 0, end; first < contexts; first = end) {
+        end = first + at_once(contexts - first);
+        memset(sums, 0, (size_t)(end - first) * count * sizeof *sums);
         for (uint32_t p = 1; p < db->block_count; p++)
             groups[p] = add_profile(&db->blocks[p], groups[p], first, end, count, sums);
         LODE_TRY(put_sums(db, ids, first, end, sums, error));
@@ -106,7 +111,7 @@ static lode_status make_summary(struct lode_memory_database *db, lode_error *err
 {
     uint16_t *ids = sum_ids(&db->about);
     uint32_t *groups = calloc(db->block_count, sizeof *groups);
-    double *sums = calloc((size_t)CONTEXTS_AT_ONCE * (db->about.value_ids + 1), sizeof *sums);
+    double *sums = calloc((size_t)at_once(db->about.id_count) * db->about.value_ids + 1, sizeof *sums);
     lode_status status =
         ids && groups && sums ? sum_up(db, ids, groups, sums, error) : lode_fail_memory(error);
     free(ids);
