@@ -2,6 +2,7 @@
 /* From recordings to a database: the steps, one after the other. */
 #include "transform/build/build.h"
 
+#include "base/comm/ranks.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "format/format.h"
@@ -164,38 +165,8 @@ static lode_status work(void *context, struct lode_comm *comm, lode_error *error
     /* Ranks that are threads share one result, which is the same for all. */
     if (comm->place.rank == 0 || order->options->comm)
         *order->result = build.result;
-    if (status != LODE_OK)
-        lode_comm_raise(comm, status, error);
+    lode_comm_raise(comm, status, error);
     release(&build);
-    return status;
-}
-
-/* The callback of rank 0, which may wait for a rank that was killed. */
-static int is_cancelled(void *user)
-{
-    const struct order *order = user;
-    return order->options->on_progress(order->options->user, "waiting for other ranks", 0, 0);
-}
-
-static void watch(struct lode_comm *comm, struct order *order)
-{
-    if (comm->place.rank == 0 && order->options->on_progress)
-        lode_comm_watch(comm, is_cancelled, order);
-}
-
-static lode_status build_with(struct order *order, lode_error *error)
-{
-    struct lode_comm alone = LODE_COMM_SELF;
-    struct lode_comm *comm = order->options->comm ? order->options->comm : &alone;
-    lode_error own = {0};
-    if (order->options->comm == NULL && order->options->local_ranks > 1)
-        return lode_comm_run(order->options->local_ranks, work, order, error);
-    watch(comm, order);
-    lode_status status = work(order, comm, &own);
-    lode_comm_watch(comm, NULL, NULL);
-    /* What ended the job is what some rank has raised. */
-    if (status != LODE_OK && error && lode_comm_poll(comm, error) == LODE_OK)
-        *error = own;
     return status;
 }
 
@@ -207,7 +178,8 @@ lode_status lode_build_sized(const char *const *paths, size_t count, const char 
     lode_build_result own = {0};
     struct order order = {paths, count, path, &options, &own};
     LODE_TRY(lode_options_take(&options, given, error));
-    lode_status status = build_with(&order, error);
+    const struct lode_ranks ranks = {options.comm, options.local_ranks, options.on_progress, options.user};
+    lode_status status = lode_ranks_run(&ranks, work, &order, error);
     lode_result_give(result, result_size, &own, sizeof own);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What concerns the ranks of a communicator: who reads what, who says what. */
+#include "base/comm/ranks.h"
 #include "base/memory/blob.h"
 #include "transform/build/inputs.h"
 #include <stdlib.h>
@@ -7,12 +8,6 @@
 enum {
     TRACK_BYTES = 1 << 12 /* what a track counts besides its records: the cost of opening it */
 };
-
-/* The share of a track: where its middle lies in all bytes. */
-static uint32_t rank_of(uint64_t before, uint64_t weight, uint64_t total, uint32_t size)
-{
-    return (uint32_t)(((double)before + (double)weight / 2) / (double)total * size);
-}
 
 void lode_build_inputs_cut(struct lode_build_inputs *inputs)
 {
@@ -22,7 +17,7 @@ void lode_build_inputs_cut(struct lode_build_inputs *inputs)
     inputs->share_bytes = 0;
     for (uint32_t i = 0; i < inputs->track_count; i++) {
         uint64_t bytes = inputs->tracks[inputs->profiles[i]].bytes;
-        uint32_t rank = rank_of(before, bytes + TRACK_BYTES, total, place->size);
+        uint32_t rank = ranks_owner(before, bytes + TRACK_BYTES, total, place->size);
         inputs->first += rank < place->rank;
         inputs->share += rank == place->rank;
         inputs->share_bytes += rank == place->rank ? bytes : 0;
@@ -32,13 +27,8 @@ void lode_build_inputs_cut(struct lode_build_inputs *inputs)
 
 unsigned lode_build_threads(const struct lode_build_inputs *inputs, uint64_t items)
 {
-    unsigned asked = lode_pool_asked(inputs->options->threads, inputs->options->pool),
-             local = inputs->comm->place.local;
-    if (asked == 0 && local > 1) {
-        unsigned processors = lode_pool_processors();
-        asked = processors > local ? processors / local : 1;
-    }
-    return lode_pool_threads(asked, items);
+    unsigned asked = lode_pool_asked(inputs->options->threads, inputs->options->pool);
+    return lode_pool_threads(lode_ranks_threads(inputs->comm, asked), items);
 }
 
 /* ---- findings ---- */

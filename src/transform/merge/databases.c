@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From several databases to one. */
+#include "base/comm/ranks.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/pool.h"
 #include "format/format.h"
 #include "transform/merge/merge_source.h"
 #include "transform/pump.h"
@@ -15,16 +17,6 @@ struct order {
     const lode_merge_options *options;
     const lode_database_slice *slice; /* of the single input; or NULL */
 };
-
-static unsigned threads_of(const lode_merge_options *options, const struct lode_comm *comm)
-{
-    unsigned asked = lode_pool_asked(options->threads, options->pool), local = comm ? comm->place.local : 1;
-    if (asked == 0 && local > 1) {
-        unsigned processors = lode_pool_processors();
-        asked = processors > local ? processors / local : 1;
-    }
-    return lode_pool_threads(asked, UINT32_MAX);
-}
 
 /* Only rank 0 reports what cannot be copied. */
 static lode_status pump_all(struct lode_merge_source *source, const struct order *order, lode_error *error)
@@ -61,47 +53,25 @@ static lode_status pump_all(struct lode_merge_source *source, const struct order
 static lode_status work(void *context, struct lode_comm *comm, lode_error *error)
 {
     const struct order *order = context;
+    const lode_merge_options *options = order->options;
     struct lode_merge_source source;
-    struct lode_comm *used = comm && comm->place.size > 1 ? comm : NULL;
-    lode_status status = lode_merge_source_open(&source, order->inputs, order->count, order->slice,
-                                                order->options, used, error);
-    source.threads = threads_of(order->options, used);
+    struct lode_comm *used = comm->place.size > 1 ? comm : NULL;
+    lode_status status =
+        lode_merge_source_open(&source, order->inputs, order->count, order->slice, options, used, error);
+    source.threads = lode_ranks_threads(used, lode_pool_asked(options->threads, options->pool));
     if (status == LODE_OK)
         status = pump_all(&source, order, error);
-    if (status != LODE_OK && comm)
-        lode_comm_raise(comm, status, error);
+    lode_comm_raise(comm, status, error);
     lode_merge_source_close(&source);
-    return status;
-}
-
-/* The callback of rank 0, which may wait for a rank that was killed. */
-static int is_cancelled(void *user)
-{
-    const struct order *order = user;
-    return order->options->on_progress(order->options->user, "waiting for other ranks", 0, 0);
-}
-
-static lode_status merge_with(struct order *order, struct lode_comm *comm, lode_error *error)
-{
-    lode_error own = {0};
-    if (comm->place.rank == 0 && order->options->on_progress)
-        lode_comm_watch(comm, is_cancelled, order);
-    lode_status status = work(order, comm, &own);
-    lode_comm_watch(comm, NULL, NULL);
-    /* What ended the job is what some rank has raised. */
-    if (status != LODE_OK && error && lode_comm_poll(comm, error) == LODE_OK)
-        *error = own;
     return status;
 }
 
 static lode_status run(struct order *order, lode_error *error)
 {
     const lode_merge_options *options = order->options;
-    if (options->comm)
-        return merge_with(order, options->comm, error);
-    if (options->local_ranks > 1)
-        return lode_comm_run(options->local_ranks, work, order, error);
-    return work(order, NULL, error);
+    const struct lode_ranks ranks = {options->comm, options->local_ranks, options->on_progress,
+                                     options->user};
+    return lode_ranks_run(&ranks, work, order, error);
 }
 
 lode_status lode_merge_databases(const lode_merge_input *inputs, size_t count, const char *path,
