@@ -43,10 +43,17 @@ typedef struct lode_check_options {
     lode_pool *pool; /* NULL: threads are started for this call */
     /* A store of more bytes is checked at level quick only. 0: no limit */
     uint64_t most_bytes;
+    /*
+     * All ranks of a communicator check together, with the same arguments: an HPCToolkit 4.0
+     * database, of which each reads a part. Any other store is read by rank 0. Callbacks run on
+     * rank 0; all have the result. NULL: this process only, as `local_ranks` ranks (0: one).
+     */
+    lode_comm *comm;
+    uint32_t local_ranks;
 } lode_check_options;
 #define LODE_CHECK_OPTIONS_INIT                                                                              \
     {                                                                                                        \
-        sizeof(lode_check_options), LODE_CHECK_STRUCTURE, 0, 20, NULL, NULL, NULL, NULL, 0                   \
+        sizeof(lode_check_options), LODE_CHECK_STRUCTURE, 0, 20, NULL, NULL, NULL, NULL, 0, NULL, 0          \
     }
 
 /* Counts of findings, passed on or not, and of what was looked at. New fields come at the end. */
@@ -62,7 +69,8 @@ typedef struct lode_check_result {
 
 /*
  * Checks a store. LODE_OK if the check could run, whatever it found. The findings, and their order,
- * do not depend on the number of threads. `options` and `result` may be NULL. MT: any thread.
+ * do not depend on the number of threads and ranks. `options` and `result` may be NULL. MT: any
+ * thread.
  */
 LODE_API LODE_CHECKED lode_status lode_check(const char *path, const lode_check_options *options,
                                              lode_check_result *result, lode_error *error);

@@ -21,10 +21,16 @@ typedef struct lode_cost_options {
     lode_progress_fn on_progress;
     void *user;
     lode_pool *pool; /* NULL: threads are started for this call */
+    /*
+     * All ranks of a communicator add up profiles together, with the same database and arguments,
+     * and have the same costs. NULL: this process only, as `local_ranks` ranks (0: one).
+     */
+    lode_comm *comm;
+    uint32_t local_ranks;
 } lode_cost_options;
 #define LODE_COST_OPTIONS_INIT                                                                               \
     {                                                                                                        \
-        sizeof(lode_cost_options), NULL, NULL, 0, NULL, NULL, NULL                                           \
+        sizeof(lode_cost_options), NULL, NULL, 0, NULL, NULL, NULL, NULL, 0                                  \
     }
 
 /*

@@ -102,6 +102,7 @@ struct lode_format {
                                      const lode_raw_visitor *visitor, lode_error *error);
     lode_status (*check)(const struct lode_folder *folder, const lode_check_options *options,
                          lode_check_result *result, lode_error *error);
+    bool checks_on_ranks; /* the check is collective if the options have a communicator */
     /* Of measurements. Collective; close it in every case, unless it is NULL. */
     lode_status (*open_source)(struct lode_measured_source **out, const struct lode_measured_input *input,
                                lode_error *error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens and checks stores of any format. */
+#include "base/comm/ranks.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "format/format.h"
@@ -301,23 +302,88 @@ static lode_status limit_level(lode_check_options *options, const struct lode_fo
     return LODE_OK;
 }
 
-static lode_status check_in(const struct lode_folder *folder, const char *path,
-                            const lode_check_options *given, lode_check_result *result, size_t result_size,
-                            lode_error *error)
+/* What all ranks are given: a path, or files in memory. */
+struct checking {
+    const char *path;
+    const lode_memory_file *files;
+    size_t file_count;
+    const lode_check_options *options;
+    lode_check_result *result;
+};
+
+static uint64_t number_of(const struct lode_format *format)
+{
+    uint64_t number = 0;
+    while (number < lode_formats_count && lode_formats[number] != format)
+        number++;
+    return number;
+}
+
+/* Formats whose checks are not collective leave the work to rank 0. */
+static lode_status check_in(const struct lode_folder *folder, const struct checking *checking,
+                            struct lode_comm *comm, lode_check_result *result, lode_error *error)
 {
     const struct lode_format *format;
-    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
-    lode_check_result own = {0};
-    lode_status status = lode_options_take(&options, given, error);
-    if (status == LODE_OK)
-        status = find_format(&format, folder, path, error);
+    lode_check_options options = *checking->options;
+    lode_status status = find_format(&format, folder, checking->path ? checking->path : "", error);
     if (status == LODE_OK)
         status = limit_level(&options, folder, error);
-    if (status == LODE_OK)
-        status = format->import ? lode_import_check_store(folder, &options, &own, format->import,
+    if (status != LODE_OK)
+        return status;
+    const uint64_t agreed[] = {number_of(format), (uint64_t)options.level};
+    LODE_TRY(lode_ranks_agree(comm, agreed, 2, "opening", error));
+    options.comm = format->checks_on_ranks && comm->place.size > 1 ? comm : NULL;
+    if (options.comm || comm->place.rank == 0)
+        status = format->import ? lode_import_check_store(folder, &options, result, format->import,
                                                           format->rules, format->rule_count, error)
-                                : format->check(folder, &options, &own, error);
-    own.level = options.level;
+                                : format->check(folder, &options, result, error);
+    result->level = options.level;
+    return status;
+}
+
+static lode_status check_path(const struct checking *checking, struct lode_comm *comm,
+                              lode_check_result *result, lode_error *error)
+{
+    struct lode_folder folder;
+    LODE_TRY(lode_store_folder(&folder, checking->path, error));
+    lode_status status = check_in(&folder, checking, comm, result, error);
+    lode_status intact = lode_watch_check(folder.watch, error);
+    lode_folder_close(&folder);
+    return intact == LODE_OK ? status : intact;
+}
+
+/* What one rank does. */
+static lode_status check_on_rank(void *context, struct lode_comm *comm, lode_error *error)
+{
+    const struct checking *checking = context;
+    struct lode_folder folder;
+    lode_check_result own = {0};
+    lode_status status;
+    if (checking->path) {
+        status = check_path(checking, comm, &own, error);
+    } else {
+        lode_folder_open_memory(&folder, checking->files, checking->file_count);
+        status = check_in(&folder, checking, comm, &own, error);
+    }
+    if (status == LODE_OK)
+        status = lode_comm_broadcast(comm, &own, sizeof own, error);
+    /* Ranks that are threads share one result. */
+    if (comm->place.rank == 0 || checking->options->comm)
+        *checking->result = own;
+    return status;
+}
+
+static lode_status check(struct checking *checking, const lode_check_options *given,
+                         lode_check_result *result, size_t result_size, lode_error *error)
+{
+    lode_check_options options = LODE_CHECK_OPTIONS_INIT;
+    lode_check_result own = {0};
+    checking->options = &options;
+    checking->result = &own;
+    lode_status status = lode_options_take(&options, given, error);
+    const struct lode_ranks ranks = {options.comm, options.local_ranks, options.on_progress, options.user};
+    if (status == LODE_OK)
+        status = lode_ranks_run(&ranks, check_on_rank, checking, error);
     lode_result_give(result, result_size, &own, sizeof own);
     return status;
 }
@@ -325,22 +391,15 @@ static lode_status check_in(const struct lode_folder *folder, const char *path,
 lode_status lode_check_sized(const char *path, const lode_check_options *options, lode_check_result *result,
                              size_t result_size, lode_error *error)
 {
-    struct lode_folder folder;
-    LODE_TRY(lode_store_folder(&folder, path, error));
-    lode_status status = check_in(&folder, path, options, result, result_size, error);
-    lode_status intact = lode_watch_check(folder.watch, error);
-    status = intact == LODE_OK ? status : intact;
-    lode_folder_close(&folder);
-    return status;
+    return check(&(struct checking){.path = path}, options, result, result_size, error);
 }
 
 lode_status lode_check_memory_sized(const lode_memory_file *files, size_t file_count,
                                     const lode_check_options *options, lode_check_result *result,
                                     size_t result_size, lode_error *error)
 {
-    struct lode_folder folder;
-    lode_folder_open_memory(&folder, files, file_count);
-    return check_in(&folder, "", options, result, result_size, error);
+    return check(&(struct checking){.files = files, .file_count = file_count}, options, result, result_size,
+                 error);
 }
 
 /* How many findings before this one are of its rule. */
@@ -378,6 +437,8 @@ lode_status lode_database_check_sized(const lode_database *db, const char *path,
     if (!db->is_read)
         return lode_check_sized(path, given, result, result_size, error);
     lode_status status = lode_options_take(&options, given, error);
+    if (options.comm && options.comm->place.rank > 0)
+        options.on_finding = NULL;
     if (status == LODE_OK)
         status = pass_found(db, &options, &own, error);
     lode_result_give(result, result_size, &own, sizeof own);

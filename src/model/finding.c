@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "model/finding.h"
 
+#include "base/comm/pack.h"
+#include "base/comm/tree.h"
 #include "base/error.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,10 +16,14 @@ enum {
 
 struct listed_finding {
     unsigned rule;
-    const char *file; /* a constant */
     uint64_t offset;
-    char *text;
+    char *text; /* and after its NUL, the file */
 };
+
+static const char *file_of(const struct listed_finding *kept)
+{
+    return kept->text + strlen(kept->text) + 1;
+}
 
 const char *lode_severity_name(lode_severity severity)
 {
@@ -85,8 +91,8 @@ int lode_report_each(const struct lode_report *report, lode_finding_fn on_findin
     for (size_t i = 0; report->kept && i < report->kept->count && result == 0; i++) {
         const struct listed_finding *kept = LODE_ARRAY_AT(report->kept, struct listed_finding, i);
         const lode_rule *rule = &report->rules[kept->rule];
-        result =
-            on_finding(user, &(lode_finding){rule->id, rule->severity, kept->file, kept->offset, kept->text});
+        result = on_finding(
+            user, &(lode_finding){rule->id, rule->severity, file_of(kept), kept->offset, kept->text});
     }
     return result;
 }
@@ -118,13 +124,16 @@ static void count_finding(struct lode_report *report, lode_severity severity, ui
 
 static lode_status keep_finding(struct lode_report *report, unsigned rule, const lode_finding *finding)
 {
-    struct listed_finding *kept = lode_array_push(report->kept);
-    char *text = strdup(finding->text);
-    if (kept == NULL || text == NULL) {
+    size_t text_size = strlen(finding->text) + 1, file_size = strlen(finding->file) + 1;
+    char *text = malloc(text_size + file_size);
+    struct listed_finding *kept = text ? lode_array_push(report->kept) : NULL;
+    if (kept == NULL) {
         free(text);
         return lode_fail_memory(report->error);
     }
-    *kept = (struct listed_finding){rule, finding->file, finding->offset, text};
+    memcpy(text, finding->text, text_size);
+    memcpy(text + text_size, finding->file, file_size);
+    *kept = (struct listed_finding){rule, finding->offset, text};
     return LODE_OK;
 }
 
@@ -167,30 +176,103 @@ lode_status lode_report_add(struct lode_report *report, unsigned rule, const cha
     return pass_on(report, rule, file, offset, text);
 }
 
+/* Counts findings that were not passed on: they exceed the limit. */
+static void count_rest(struct lode_report *to, unsigned rule, uint64_t count)
+{
+    count_finding(to, to->rules[rule].severity, count);
+    to->seen[rule] += count;
+    to->result.suppressed += count;
+}
+
+/* What a result counts besides findings. */
+enum {
+    EXTENTS = 6
+};
+
+static void list_extents(lode_check_result *result, uint64_t *list[EXTENTS])
+{
+    list[0] = &result->contexts;
+    list[1] = &result->profiles;
+    list[2] = &result->values;
+    list[3] = &result->samples;
+    list[4] = &result->tracks;
+    list[5] = &result->events;
+}
+
 lode_status lode_report_flush(struct lode_report *from, struct lode_report *to)
 {
     lode_status status = LODE_OK;
+    uint64_t *added[EXTENTS], *sums[EXTENTS];
     for (size_t i = 0; i < from->kept->count && status == LODE_OK; i++) {
         const struct listed_finding *kept = LODE_ARRAY_AT(from->kept, struct listed_finding, i);
-        status = pass_on(to, kept->rule, kept->file, kept->offset, kept->text);
+        status = pass_on(to, kept->rule, file_of(kept), kept->offset, kept->text);
         from->seen[kept->rule]--;
     }
     forget_kept(from);
-    /* The rest of `seen` had exceeded the limit before. */
     for (unsigned rule = 0; rule < from->rule_count; rule++) {
-        count_finding(to, from->rules[rule].severity, from->seen[rule]);
-        to->seen[rule] += from->seen[rule];
-        to->result.suppressed += from->seen[rule];
+        count_rest(to, rule, from->seen[rule]);
         from->seen[rule] = 0;
     }
-    to->result.contexts += from->result.contexts;
-    to->result.profiles += from->result.profiles;
-    to->result.values += from->result.values;
-    to->result.samples += from->result.samples;
-    to->result.tracks += from->result.tracks;
-    to->result.events += from->result.events;
+    list_extents(&from->result, added);
+    list_extents(&to->result, sums);
+    for (size_t i = 0; i < EXTENTS; i++)
+        *sums[i] += *added[i];
     from->result = (lode_check_result){0};
     return status;
+}
+
+/* ---- ranks ---- */
+
+static bool pack_report(void *user, struct lode_blob *blob)
+{
+    const struct lode_report *report = user;
+    lode_check_result result = report->result;
+    uint64_t *extents[EXTENTS];
+    list_extents(&result, extents);
+    bool done = pack_number(blob, report->kept->count);
+    for (size_t i = 0; i < report->kept->count && done; i++) {
+        const struct listed_finding *kept = LODE_ARRAY_AT(report->kept, struct listed_finding, i);
+        done = pack_number(blob, kept->rule) && pack_number(blob, kept->offset) &&
+               pack_string(blob, kept->text) && pack_string(blob, file_of(kept));
+    }
+    for (size_t i = 0; i < EXTENTS && done; i++)
+        done = pack_number(blob, *extents[i]);
+    return done && pack_bytes(blob, report->seen, report->rule_count * sizeof *report->seen);
+}
+
+/* Like flushing the report that was packed. */
+static lode_status take_report(void *user, unsigned level, const unsigned char *bytes, lode_error *error)
+{
+    struct lode_report *report = user;
+    uint64_t count = unpack_number(&bytes), *extents[EXTENTS];
+    uint64_t *passed = calloc(report->rule_count, sizeof *passed);
+    lode_status status = passed ? LODE_OK : lode_fail_memory(error);
+    (void)level;
+    for (uint64_t i = 0; i < count && status == LODE_OK; i++) {
+        unsigned rule = (unsigned)unpack_number(&bytes);
+        uint64_t offset = unpack_number(&bytes);
+        const char *text = unpack_string(&bytes), *file = unpack_string(&bytes);
+        status = pass_on(report, rule, file, offset, text);
+        passed[rule]++;
+    }
+    list_extents(&report->result, extents);
+    for (size_t i = 0; i < EXTENTS && status == LODE_OK; i++)
+        *extents[i] += unpack_number(&bytes);
+    for (unsigned rule = 0; rule < report->rule_count && status == LODE_OK; rule++)
+        count_rest(report, rule, unpack_number(&bytes) - passed[rule]);
+    free(passed);
+    return status;
+}
+
+lode_status lode_report_gather(struct lode_report *from, struct lode_report *to, struct lode_comm *comm)
+{
+    const struct lode_comm_reduction reduction = {take_report, pack_report, from};
+    from->error = to->error;
+    LODE_TRY(lode_comm_reduce(comm, &reduction, to->error));
+    if (comm->place.rank == 0)
+        LODE_TRY(lode_report_flush(from, to));
+    LODE_TRY(lode_comm_broadcast(comm, to->seen, to->rule_count * sizeof *to->seen, to->error));
+    return lode_comm_broadcast(comm, &to->result, sizeof to->result, to->error);
 }
 
 uint64_t lode_report_seen(const struct lode_report *report, unsigned rule)

@@ -7,6 +7,7 @@
 #ifndef LODE_MODEL_FINDING_H
 #define LODE_MODEL_FINDING_H
 
+#include "base/comm/comm.h"
 #include "base/memory/array.h"
 #include <lode/check.h>
 #include <stdbool.h>
@@ -49,6 +50,11 @@ lode_status lode_report_keep(struct lode_report *report, const struct lode_repor
 int lode_report_each(const struct lode_report *report, lode_finding_fn on_finding, void *user);
 /* Passes on and clears the findings of `from`, and adds its counts. */
 lode_status lode_report_flush(struct lode_report *from, struct lode_report *to);
+/*
+ * The same on ranks: flushes `from` of all ranks, in their order, to `to` of rank 0; then all ranks
+ * have its counts. On its way to rank 0, no message has more findings of a rule than the limit.
+ */
+lode_status lode_report_gather(struct lode_report *from, struct lode_report *to, struct lode_comm *comm);
 void lode_report_close(struct lode_report *report);
 
 /* Reports a finding. LODE_OK: continue without the faulty item; otherwise stop with the status. */

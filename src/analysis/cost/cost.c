@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "analysis/cost/cost.h"
 
+#include "base/comm/ranks.h"
 #include "base/error.h"
 #include "base/getter.h"
 #include "base/memory/map.h"
@@ -13,19 +14,22 @@
 #include <lode/private/columns.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Each range of context ids belongs to one thread, which adds in profile order. */
 enum {
-    RANGES_PER_THREAD = 4
+    RANGES_PER_THREAD = 4,
+    FIXED_RANGES = 64, /* where a sum over ranges is asked for, their number depends on nothing */
+    PIECE = 1 << 13    /* numbers that ranks exchange at once */
 };
 
 /* Differences below this fraction of the inclusive cost are rounding errors. */
 #define OWN_TOLERANCE 1e-11
 
-/* Values of the metric at contexts that are not in the metadata. */
+/* Values of the metric at contexts that are not in the metadata, by range. */
 struct unlisted {
-    uint64_t contexts, values;
-    double sum;
+    uint64_t *contexts, *values;
+    double *sums;
 };
 
 /* The source of values: blocks of profiles and the metric's id in them. */
@@ -36,8 +40,9 @@ struct gathering {
     uint16_t id;
     uint32_t *profiles; /* to be summed */
     uint32_t profile_count;
+    struct lode_comm *comm; /* its ranks take ranges in turn; NULL: this process alone */
     uint64_t ids_per_range, ranges;
-    struct unlisted *unlisted; /* by range */
+    struct unlisted unlisted;
     struct lode_progress progress;
 };
 
@@ -85,10 +90,12 @@ static lode_status list_profiles(struct gathering *gathering, const lode_cost_op
     return LODE_OK;
 }
 
-/* Adds a profile's values at ids [first, end). Unknown ids go to `unlisted_ids`. */
-static lode_status add_profile(struct gathering *gathering, uint32_t profile, uint64_t first, uint64_t end,
-                               struct lode_map *unlisted_ids, struct unlisted *unlisted, lode_error *error)
+/* Adds a profile's values at the ids of a range. Unknown ids go to `unlisted_ids`. */
+static lode_status add_profile(struct gathering *gathering, uint32_t profile, uint64_t range,
+                               struct lode_map *unlisted_ids, lode_error *error)
 {
+    uint64_t first = range * gathering->ids_per_range;
+    uint64_t end = range + 1 < gathering->ranges ? first + gathering->ids_per_range : UINT64_MAX;
     const lode_database *db = gathering->cost->db;
     double *to = gathering->inclusive ? gathering->cost->inclusive : gathering->cost->own;
     lode_block block;
@@ -109,8 +116,8 @@ static lode_status add_profile(struct gathering *gathering, uint32_t profile, ui
         }
         if (lode_map_add(unlisted_ids, key, 0, NULL) == NULL)
             return lode_fail_memory(error);
-        unlisted->values++;
-        unlisted->sum += value;
+        gathering->unlisted.values[range]++;
+        gathering->unlisted.sums[range] += value;
     }
     return LODE_OK;
 }
@@ -118,16 +125,15 @@ static lode_status add_profile(struct gathering *gathering, uint32_t profile, ui
 static lode_status gather_range(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct gathering *gathering = context;
-    uint64_t first = item * gathering->ids_per_range;
-    uint64_t end = item + 1 < gathering->ranges ? first + gathering->ids_per_range : UINT64_MAX;
+    const struct lode_comm *comm = gathering->comm;
+    uint64_t range = comm ? item * comm->place.size + comm->place.rank : item;
     struct lode_map unlisted_ids;
     lode_status status = LODE_OK;
     (void)worker;
     lode_map_init(&unlisted_ids);
     for (uint32_t i = 0; i < gathering->profile_count && status == LODE_OK; i++)
-        status = add_profile(gathering, gathering->profiles[i], first, end, &unlisted_ids,
-                             &gathering->unlisted[item], error);
-    gathering->unlisted[item].contexts = unlisted_ids.count;
+        status = add_profile(gathering, gathering->profiles[i], range, &unlisted_ids, error);
+    gathering->unlisted.contexts[range] = unlisted_ids.count;
     lode_map_free(&unlisted_ids);
     return status;
 }
@@ -135,33 +141,94 @@ static lode_status gather_range(void *context, uint64_t item, unsigned worker, l
 static lode_status finish_range(void *context, uint64_t item, lode_error *error)
 {
     struct gathering *gathering = context;
-    const struct unlisted *unlisted = &gathering->unlisted[item];
-    gathering->cost->unlisted_contexts += unlisted->contexts;
-    gathering->cost->unlisted_values += unlisted->values;
-    /* Inclusive values of listed contexts already contain it; point values have no other place. */
-    if (!gathering->inclusive)
-        gathering->cost->own[0] += unlisted->sum;
+    (void)item;
     return lode_progress_add(&gathering->progress, 1, error);
 }
 
-static lode_status gather(struct gathering *gathering, const lode_cost_options *options, lode_error *error)
+/* Ranges are the same on all ranks, whose machines may differ. */
+static lode_status choose_ranges(struct gathering *gathering, unsigned threads, lode_error *error)
 {
-    const lode_database *db = gathering->cost->db;
-    unsigned asked = lode_pool_asked(options->threads, options->pool);
-    unsigned threads = lode_pool_threads(asked, db->tree.count / 1024 + 1);
-    gathering->ranges = threads > 1 ? (uint64_t)threads * RANGES_PER_THREAD : 1;
+    const struct lode_database *db = gathering->cost->db;
+    struct lode_comm *comm = gathering->comm;
     uint64_t ids = db->tree.table_size ? db->tree.table_size : UINT64_C(1) << 32;
+    gathering->ranges = threads > 1 || comm ? (uint64_t)threads * RANGES_PER_THREAD : 1;
+    if (comm)
+        gathering->ranges *= comm->place.size;
+    if (!gathering->inclusive)
+        gathering->ranges = FIXED_RANGES;
+    if (comm)
+        LODE_TRY(lode_comm_broadcast(comm, &gathering->ranges, sizeof gathering->ranges, error));
     gathering->ids_per_range = ids / gathering->ranges + 1;
-    gathering->progress.total = gathering->ranges;
-    gathering->unlisted = calloc((size_t)gathering->ranges, sizeof *gathering->unlisted);
-    LODE_TRY_ALLOC(gathering->unlisted, error);
-    struct lode_job job = {.items = gathering->ranges,
+    return LODE_OK;
+}
+
+/* Numbers that one rank has, where the others have zeros: no bit of them changes. */
+static lode_status collect(const struct gathering *gathering, void *numbers, uint64_t count,
+                           lode_error *error)
+{
+    uint64_t bits[PIECE];
+    unsigned char *at = numbers;
+    while (gathering->comm && count > 0) {
+        size_t piece = count < PIECE ? (size_t)count : PIECE;
+        memcpy(bits, at, piece * sizeof *bits);
+        LODE_TRY(lode_comm_allreduce(gathering->comm, bits, piece, LODE_COMM_SUM, error));
+        memcpy(at, bits, piece * sizeof *bits);
+        at += piece * sizeof *bits;
+        count -= piece;
+    }
+    return LODE_OK;
+}
+
+static lode_status collect_all(struct gathering *gathering, lode_error *error)
+{
+    lode_cost *cost = gathering->cost;
+    const struct unlisted *unlisted = &gathering->unlisted;
+    uint64_t ranges = gathering->ranges;
+    LODE_TRY(
+        collect(gathering, gathering->inclusive ? cost->inclusive : cost->own, cost->tree->count, error));
+    LODE_TRY(collect(gathering, unlisted->contexts, ranges, error));
+    LODE_TRY(collect(gathering, unlisted->values, ranges, error));
+    LODE_TRY(collect(gathering, unlisted->sums, ranges, error));
+    for (uint64_t i = 0; i < ranges; i++) {
+        cost->unlisted_contexts += unlisted->contexts[i];
+        cost->unlisted_values += unlisted->values[i];
+        /* Inclusive values of listed contexts contain it; point values have no other place. */
+        if (!gathering->inclusive)
+            cost->own[0] += unlisted->sums[i];
+    }
+    return LODE_OK;
+}
+
+static lode_status gather_ranges(struct gathering *gathering, const lode_cost_options *options,
+                                 unsigned threads, lode_error *error)
+{
+    const struct lode_comm *comm = gathering->comm;
+    uint64_t ranges = gathering->ranges, rank = comm ? comm->place.rank : 0,
+             size = comm ? comm->place.size : 1;
+    struct unlisted *unlisted = &gathering->unlisted;
+    unlisted->contexts = calloc((size_t)ranges, sizeof *unlisted->contexts);
+    unlisted->values = calloc((size_t)ranges, sizeof *unlisted->values);
+    unlisted->sums = calloc((size_t)ranges, sizeof *unlisted->sums);
+    LODE_TRY_ALLOC(unlisted->contexts && unlisted->values && unlisted->sums, error);
+    struct lode_job job = {.items = rank < ranges ? (ranges - rank + size - 1) / size : 0,
                            .work = gather_range,
                            .finish = finish_range,
                            .context = gathering,
                            .pool = options->pool};
-    lode_status status = lode_pool_run(threads, &job, error);
-    free(gathering->unlisted);
+    gathering->progress.total = job.items;
+    LODE_TRY(lode_pool_run(threads, &job, error));
+    return collect_all(gathering, error);
+}
+
+static lode_status gather(struct gathering *gathering, const lode_cost_options *options, lode_error *error)
+{
+    unsigned asked = lode_ranks_threads(gathering->comm, lode_pool_asked(options->threads, options->pool));
+    unsigned threads = lode_pool_threads(asked, gathering->cost->db->tree.count / 1024 + 1);
+    LODE_TRY(choose_ranges(gathering, threads, error));
+    lode_status status = gather_ranges(gathering, options, threads, error);
+    free(gathering->unlisted.contexts);
+    free(gathering->unlisted.values);
+    free(gathering->unlisted.sums);
     return status;
 }
 
@@ -184,7 +251,17 @@ static void complete(lode_cost *cost, bool inclusive_known)
             cost->own[i] = 0.0;
 }
 
-static lode_status compute(lode_cost *cost, const lode_cost_options *options, lode_error *error)
+/* On ranks that see different files, nobody waits for what never comes. */
+static lode_status agree(const struct gathering *gathering, lode_error *error)
+{
+    const lode_database *db = gathering->cost->db;
+    const uint64_t numbers[] = {db->tree.count, db->tree.table_size, gathering->id, gathering->profile_count};
+    return lode_ranks_agree(gathering->comm, numbers, 4, "adding up profiles", error);
+}
+
+/* `comm` may be NULL. The summary is not worth sharing out. */
+static lode_status compute(lode_cost *cost, const lode_cost_options *options, struct lode_comm *comm,
+                           lode_error *error)
 {
     struct gathering gathering = {
         .cost = cost,
@@ -194,6 +271,9 @@ static lode_status compute(lode_cost *cost, const lode_cost_options *options, lo
         LODE_TRY(lode_database_default_metric(cost->db, &cost->metric, error));
     LODE_TRY(choose_source(&gathering, options, error));
     lode_status status = list_profiles(&gathering, options, error);
+    gathering.comm = gathering.from_summary ? NULL : comm;
+    if (status == LODE_OK && gathering.comm)
+        status = agree(&gathering, error);
     if (status == LODE_OK)
         status = gather(&gathering, options, error);
     free(gathering.profiles);
@@ -218,19 +298,43 @@ lode_status lode_cost_make(lode_cost **out, const lode_database *db, lode_error 
     return lode_fail_memory(error);
 }
 
+/* What all ranks are given. */
+struct order {
+    const lode_database *db;
+    const lode_cost_options *options;
+    lode_cost **out;
+};
+
+/* What one rank does. Ranks that are threads share the costs of the first. */
+static lode_status compute_on_rank(void *context, struct lode_comm *comm, lode_error *error)
+{
+    const struct order *order = context;
+    lode_cost_options options = *order->options;
+    lode_cost *cost = NULL;
+    if (comm->place.rank > 0)
+        options.on_progress = NULL;
+    LODE_TRY(lode_cost_make(&cost, order->db, error));
+    lode_status status = compute(cost, &options, comm->place.size > 1 ? comm : NULL, error);
+    if (status == LODE_OK && (comm->place.rank == 0 || options.comm))
+        *order->out = cost;
+    else
+        lode_cost_free(cost);
+    return status;
+}
+
 lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lode_cost_options *given,
                               lode_error *error)
 {
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
-    lode_cost *cost = NULL;
+    struct order order = {db, &options, out};
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
-    LODE_TRY(lode_cost_make(&cost, db, error));
-    lode_status status = compute(cost, &options, error);
-    if (status == LODE_OK)
-        *out = cost;
-    else
-        lode_cost_free(cost);
+    const struct lode_ranks ranks = {options.comm, options.local_ranks, options.on_progress, options.user};
+    lode_status status = lode_ranks_run(&ranks, compute_on_rank, &order, error);
+    if (status != LODE_OK) {
+        lode_cost_free(*out);
+        *out = NULL;
+    }
     return status;
 }
 

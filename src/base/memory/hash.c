@@ -122,6 +122,11 @@ uint64_t lode_hash_bytes(const void *data, size_t size)
     return sip_hash(lode_hash_seed.bytes, data, size);
 }
 
+uint64_t lode_hash_keyed(const uint64_t key[2], const void *data, size_t size)
+{
+    return sip_hash(key, data, size);
+}
+
 uint64_t lode_hash_fixed(const void *data, size_t size)
 {
     static const uint64_t key[2] = {0};

@@ -42,6 +42,9 @@ static inline uint64_t lode_hash_pair(uint64_t first, uint64_t second)
 uint64_t lode_hash_bytes(const void *data, size_t size);
 uint64_t lode_hash_text(const char *text);
 
+/* The same with another key: of secret words that other processes are to share. */
+uint64_t lode_hash_keyed(const uint64_t key[2], const void *data, size_t size);
+
 /* The same with a key that everybody knows: for fingerprints, which are no keys of tables. */
 uint64_t lode_hash_fixed(const void *data, size_t size);
 

@@ -163,6 +163,7 @@ const struct lode_format lode_format_hpctoolkit = {
     .probe = probe,
     .open = open_database,
     .check = lode_hpct_check,
+    .checks_on_ranks = true,
     .rules = lode_hpct_rules,
     .rule_count = RULE_COUNT,
     .targets = targets,

@@ -4,6 +4,7 @@
 #include "unit.h"
 #include "walk.h"
 #include <lode/check.h>
+#include <lode/cost.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,62 @@ static void findings_do_not_depend_on_the_number_of_threads(void **state)
     minidb_free(&mini);
 }
 
+/* ---- costs ---- */
+
+/* All costs as text, without rounding. */
+static char *cost_transcript(const lode_database *db, unsigned threads, uint32_t ranks)
+{
+    struct transcript transcript = {0};
+    lode_cost_options options = LODE_COST_OPTIONS_INIT;
+    lode_selection *selection;
+    lode_cost *cost;
+    assert_int_equal(lode_selection_parse(&selection, db, "profile=1-17", NULL), LODE_OK);
+    transcript.stream = open_memstream(&transcript.text, &transcript.size);
+    assert_non_null(transcript.stream);
+    options.selection = selection;
+    options.threads = threads;
+    options.local_ranks = ranks;
+    assert_int_equal(lode_cost_compute(&cost, db, &options, NULL), LODE_OK);
+    for (uint32_t i = 0; i < lode_database_context_count(db); i++) {
+        const lode_context *context = lode_database_context_at(db, i);
+        fprintf(transcript.stream, "%u %a %a\n", i, lode_cost_inclusive(cost, context),
+                lode_cost_own(cost, context));
+    }
+    fprintf(transcript.stream, "%u %llu %llu\n", lode_cost_profiles(cost),
+            (unsigned long long)lode_cost_unlisted_contexts(cost),
+            (unsigned long long)lode_cost_unlisted_values(cost));
+    fclose(transcript.stream);
+    lode_cost_free(cost);
+    lode_selection_free(selection);
+    return transcript.text;
+}
+
+static void costs_do_not_depend_on_threads_and_ranks(void **state)
+{
+    const struct minidb_options options = {
+        .profiles = 20, .chains = 2000, .samples = 10, .statistics = true, .unlisted = true};
+    static const struct {
+        unsigned threads;
+        uint32_t ranks;
+    } ways[] = {{2, 1}, {7, 1}, {1, 2}, {1, 3}, {2, 5}, {3, 8}};
+    struct minidb mini;
+    lode_memory_file files[HPCT_FILES];
+    lode_database *db;
+    (void)state;
+    minidb_make(&mini, &options);
+    minidb_files(&mini, files);
+    assert_int_equal(lode_database_open_memory(&db, files, HPCT_FILES, NULL), LODE_OK);
+    char *alone = cost_transcript(db, 1, 1);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        char *together = cost_transcript(db, ways[i].threads, ways[i].ranks);
+        assert_string_equal(alone, together);
+        free(together);
+    }
+    free(alone);
+    lode_database_close(db);
+    minidb_free(&mini);
+}
+
 static int stop_at_once(void *user, const lode_finding *finding)
 {
     (void)finding;
@@ -129,6 +186,7 @@ int main(void)
         cmocka_unit_test(eight_threads_walk_one_database),
         cmocka_unit_test(findings_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(a_callback_can_end_the_check),
+        cmocka_unit_test(costs_do_not_depend_on_threads_and_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

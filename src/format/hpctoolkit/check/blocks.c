@@ -131,7 +131,7 @@ static lode_status check_block(struct block_check *self, group_fn check_group)
 static uint64_t metric_factor(const struct hpct_check *check, uint32_t metric)
 {
     uint64_t known = check->values ? check->values[metric].factor : 0;
-    return known ? known : lode_hpct_factor(HPCT_FACTOR_METRIC, metric);
+    return known ? known : lode_hpct_factor(&check->key, HPCT_FACTOR_METRIC, metric);
 }
 
 /* The results of a pass over a file. */
@@ -141,13 +141,14 @@ struct pass {
     struct lode_hpct_dense *dense;
 };
 
-/* The order of workers does not matter. */
-static struct hpct_sum total_sum(const struct hpct_sum *sums, unsigned workers)
+/* The order of workers and ranks does not matter. */
+static lode_status total_sum(const struct hpct_check *check, const struct hpct_sum *sums,
+                             struct hpct_sum *total)
 {
-    struct hpct_sum total = {0};
-    for (unsigned i = 0; i < workers; i++)
-        hpct_sum_merge(&total, &sums[i]);
-    return total;
+    *total = (struct hpct_sum){0};
+    for (unsigned i = 0; i < check->threads; i++)
+        hpct_sum_merge(total, &sums[i]);
+    return lode_hpct_sum_all(total, check->comm, check->report.error);
 }
 
 /* ---- profile.db ---- */
@@ -314,6 +315,7 @@ static lode_status report_unlisted(struct hpct_check *check, const uint64_t *unl
     uint64_t values = 0, contexts = 0;
     for (uint32_t i = 0; i < db->profiles.count; i++)
         values += unlisted[i];
+    LODE_TRY(lode_hpct_check_sum(check, &values, 1));
     if (values == 0)
         return LODE_OK;
     struct wire_Profile profile;
@@ -371,11 +373,15 @@ lode_status lode_hpct_check_profiles(struct hpct_check *check)
     if (status == LODE_OK && check->meta_sound && check->factors)
         status = lode_hpct_dense_open(check, &pass.dense);
     if (status == LODE_OK)
-        status = lode_hpct_check_items(check, "checking profile.db", count, check_profile, &pass);
+        status = lode_hpct_check_items(check, &(struct hpct_items){.phase = "checking profile.db",
+                                                                   .count = count,
+                                                                   .work = check_profile,
+                                                                   .context = &pass,
+                                                                   .weight = lode_hpct_profile_weight});
     if (status == LODE_OK)
         status = report_unlisted(check, pass.unlisted);
     if (status == LODE_OK)
-        check->profile_sum = total_sum(pass.sums, check->threads);
+        status = total_sum(check, pass.sums, &check->profile_sum);
     lode_hpct_dense_close(pass.dense);
     free(pass.unlisted);
     free(pass.sums);
@@ -506,9 +512,14 @@ lode_status lode_hpct_check_contexts(struct hpct_check *check)
         return LODE_OK;
     struct pass pass = {.sums = calloc(check->threads, sizeof(struct hpct_sum))};
     LODE_TRY_ALLOC(pass.sums, check->report.error);
-    lode_status status = lode_hpct_check_items(check, "checking cct.db", lode_hpct_context_items(check),
-                                               check_context_range, &pass);
-    check->context_sum = total_sum(pass.sums, check->threads);
+    const struct hpct_items items = {.phase = "checking cct.db",
+                                     .count = lode_hpct_context_items(check),
+                                     .work = check_context_range,
+                                     .context = &pass,
+                                     .weight = lode_hpct_context_weight};
+    lode_status status = lode_hpct_check_items(check, &items);
+    if (status == LODE_OK)
+        status = total_sum(check, pass.sums, &check->context_sum);
     free(pass.sums);
     LODE_TRY(status);
     check->contexts_sound = check->report.result.errors == errors;

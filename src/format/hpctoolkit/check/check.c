@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Levels, and functions that all parts of a check use. */
+/* The levels of a check. */
 #include "format/hpctoolkit/check/check.h"
 
+#include "base/comm/ranks.h"
 #include "base/pool.h"
-#include "base/progress.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,95 +13,6 @@
 bool lode_hpct_close_enough(double a, double b)
 {
     return a == b || fabs(a - b) <= CHECK_TOLERANCE * fmax(fabs(a), fabs(b));
-}
-
-/* ---- items ---- */
-
-struct items {
-    struct hpct_check *check;
-    struct lode_report *slots; /* reports of current batches, by batch % window */
-    unsigned window;
-    uint64_t count, batch; /* items, and how many a thread takes at once */
-    hpct_check_fn work;
-    void *context;
-    struct lode_progress progress;
-};
-
-/* Items may be small: a batch of them amortizes the cost of taking it. */
-enum {
-    LEAST_BATCHES = 512
-};
-
-static lode_status work_batch(void *context, uint64_t number, unsigned worker, lode_error *error)
-{
-    struct items *items = context;
-    struct lode_report *report = &items->slots[number % items->window];
-    uint64_t first = number * items->batch, end = first + items->batch;
-    report->error = error;
-    for (uint64_t item = first; item < end && item < items->count; item++)
-        LODE_TRY(items->work(items->check, items->context, item, worker, report));
-    return LODE_OK;
-}
-
-static lode_status finish_batch(void *context, uint64_t number, lode_error *error)
-{
-    struct items *items = context;
-    struct lode_report *to = &items->check->report;
-    lode_error *before = to->error;
-    to->error = error;
-    lode_status status = lode_report_flush(&items->slots[number % items->window], to);
-    to->error = before;
-    return status == LODE_OK ? lode_progress_add(&items->progress, items->batch, error) : status;
-}
-
-lode_status lode_hpct_check_items(struct hpct_check *check, const char *phase, uint64_t count,
-                                  hpct_check_fn work, void *context)
-{
-    lode_error *error = check->report.error;
-    uint64_t batch = count / LEAST_BATCHES + 1, batches = (count + batch - 1) / batch;
-    unsigned threads = lode_pool_threads(check->threads, batches);
-    struct items items = {.check = check,
-                          .window = lode_pool_window(threads),
-                          .count = count,
-                          .batch = batch,
-                          .work = work,
-                          .context = context,
-                          .progress = {.report = check->options->on_progress,
-                                       .user = check->options->user,
-                                       .phase = phase,
-                                       .total = count}};
-    items.slots = calloc(items.window, sizeof *items.slots);
-    lode_status status = items.slots ? LODE_OK : lode_fail_memory(error);
-    for (unsigned i = 0; i < items.window && status == LODE_OK; i++)
-        status = lode_report_keep(&items.slots[i], &check->report, error);
-    struct lode_job job = {.items = batches,
-                           .work = work_batch,
-                           .finish = finish_batch,
-                           .context = &items,
-                           .pool = check->options->pool};
-    if (status == LODE_OK)
-        status = lode_pool_run(threads, &job, error);
-    for (unsigned i = 0; items.slots && i < items.window; i++)
-        lode_report_close(&items.slots[i]);
-    free(items.slots);
-    return status;
-}
-
-enum {
-    MOST_CONTEXTS_PER_ITEM = 4096,
-    LEAST_ITEMS = 128
-};
-
-uint64_t lode_hpct_contexts_per_item(const struct hpct_check *check)
-{
-    uint64_t size = check->db->contexts.count / LEAST_ITEMS + 1;
-    return size < MOST_CONTEXTS_PER_ITEM ? size : MOST_CONTEXTS_PER_ITEM;
-}
-
-uint64_t lode_hpct_context_items(const struct hpct_check *check)
-{
-    uint64_t size = lode_hpct_contexts_per_item(check);
-    return (check->db->contexts.count + size - 1) / size;
 }
 
 /* ---- metric ids ---- */
@@ -117,12 +28,13 @@ static lode_status index_metric_ids(struct hpct_check *check)
         for (uint32_t i = 0; i < metric->scope_count; i++) {
             const lode_scope *scope = metric->scopes[i].scope;
             uint16_t id = metric->scopes[i].id;
-            check->values[id] = (struct hpct_metric_id){.known = true,
-                                                        .type = scope->type,
-                                                        .bit = scope->propagation_index,
-                                                        .metric = (uint16_t)m,
-                                                        .position = check->value_ids++,
-                                                        .factor = lode_hpct_factor(HPCT_FACTOR_METRIC, id)};
+            check->values[id] =
+                (struct hpct_metric_id){.known = true,
+                                        .type = scope->type,
+                                        .bit = scope->propagation_index,
+                                        .metric = (uint16_t)m,
+                                        .position = check->value_ids++,
+                                        .factor = lode_hpct_factor(&check->key, HPCT_FACTOR_METRIC, id)};
         }
         for (uint32_t i = 0; i < metric->statistic_count; i++)
             check->statistics[metric->statistics[i].id] =
@@ -154,6 +66,8 @@ static lode_status find_measured(struct hpct_check *check)
 static lode_status check_structure(struct hpct_check *check)
 {
     struct hpct_database *db = check->db;
+    LODE_TRY(lode_hpct_check_agree(check, "opening", 0));
+    LODE_TRY(lode_hpct_key_draw(&check->key, check->comm, check->report.error));
     LODE_TRY(find_measured(check));
     if (db->files[HPCT_META].usable) {
         uint64_t errors = check->report.result.errors;
@@ -165,8 +79,8 @@ static lode_status check_structure(struct hpct_check *check)
     struct hpct_factors factors = {0};
     lode_status status = LODE_OK;
     if (check->options->level >= LODE_CHECK_FULL) {
-        status =
-            lode_hpct_factors_open(&factors, db->contexts.count, db->profiles.count, check->report.error);
+        status = lode_hpct_factors_open(&factors, &check->key, db->contexts.count, db->profiles.count,
+                                        check->report.error);
         check->factors = &factors;
     }
     if (status == LODE_OK)
@@ -222,16 +136,17 @@ lode_status lode_hpct_check_layout(const struct lode_folder *folder, const struc
                                    const lode_check_options *options, lode_check_result *result,
                                    lode_error *error)
 {
-    struct hpct_check check = {.options = options,
-                               .threads = lode_pool_asked(options->threads, options->pool)};
-    if (check.threads == 0)
-        check.threads = lode_pool_processors();
+    struct hpct_check check = {.options = options, .comm = options->comm};
+    check.threads = lode_ranks_threads(check.comm, lode_pool_asked(options->threads, options->pool));
     check.db = lode_hpct_new(layout);
     LODE_TRY_ALLOC(check.db, error);
+    bool speaks = check.comm == NULL || check.comm->place.rank == 0;
     lode_status status = lode_report_open(&check.report, lode_hpct_rules, RULE_COUNT, options->limit_per_rule,
-                                          options->on_finding, options->user, error);
+                                          speaks ? options->on_finding : NULL, options->user, error);
     if (status == LODE_OK)
         status = run_levels(&check, folder);
+    if (status == LODE_OK)
+        status = lode_hpct_check_agree(&check, "ending", 0);
     *result = check.report.result;
     lode_report_close(&check.report);
     free(check.values);

@@ -6,6 +6,7 @@
 #ifndef LODE_FORMAT_HPCTOOLKIT_CHECK_H
 #define LODE_FORMAT_HPCTOOLKIT_CHECK_H
 
+#include "base/comm/comm.h"
 #include "base/error.h"
 #include "format/hpctoolkit/check/sums.h"
 #include "format/hpctoolkit/read.h"
@@ -39,17 +40,19 @@ lode_status lode_hpct_tally_report(const struct hpct_tally *tally, unsigned rule
 struct hpct_tally lode_hpct_unknown_contexts(const struct lode_context_tree *tree,
                                              const lode_trace_line *line);
 
-/* Shared by the parts of a check. */
+/* Shared by the parts of a check. Each rank has one; between phases, all are the same. */
 struct hpct_check {
     struct hpct_database *db;
     struct lode_report report;
     const lode_check_options *options;
+    struct lode_comm *comm; /* NULL: there are no other ranks */
     unsigned threads;
     /* By id: values of profiles, and of summaries. */
     struct hpct_metric_id *values, *statistics;
     uint32_t value_ids;                       /* how many are known */
     uint8_t *measured;                        /* by profile: 1 unless it is a summary */
     uint8_t *adds_up;                         /* by profile: 1 if its scopes are right */
+    struct hpct_key key;                      /* of factors */
     struct hpct_factors *factors;             /* NULL: no sums are needed */
     struct hpct_sum profile_sum, context_sum; /* of profile.db without summaries, and of cct.db */
     bool tables_sound;                        /* of meta.db */
@@ -67,13 +70,32 @@ lode_status lode_hpct_check_layout(const struct lode_folder *folder, const struc
                                    lode_error *error);
 
 /*
- * Runs `work` on items 0 .. count - 1. Each call gets its own report; `worker` is below
- * check->threads, and the items of a worker rise.
+ * Work on items 0 .. count - 1. Each call gets its own report; `worker` is below check->threads,
+ * and the items of a worker rise. Of ranks, each works on contiguous items of the same total
+ * weight; without weights, of the same number.
  */
 typedef lode_status (*hpct_check_fn)(struct hpct_check *check, void *context, uint64_t item, unsigned worker,
                                      struct lode_report *report);
-lode_status lode_hpct_check_items(struct hpct_check *check, const char *phase, uint64_t count,
-                                  hpct_check_fn work, void *context);
+struct hpct_items {
+    const char *phase;
+    uint64_t count;
+    hpct_check_fn work;
+    void *context;
+    uint64_t (*weight)(const struct hpct_check *check, const void *context, uint64_t item);
+};
+/* Collective. Afterwards all ranks have the counts of all findings; rank 0 passes them on. */
+lode_status lode_hpct_check_items(struct hpct_check *check, const struct hpct_items *items);
+/* Whether all ranks come to the same step with the same files and findings. Collective. */
+lode_status lode_hpct_check_agree(struct hpct_check *check, const char *step, uint64_t count);
+/* Adds up numbers of all ranks. Collective. */
+lode_status lode_hpct_check_sum(struct hpct_check *check, uint64_t *numbers, size_t count);
+
+/* Weights: the bytes of what an item reads. Of profiles, lines, and ranges of contexts. */
+uint64_t lode_hpct_profile_weight(const struct hpct_check *check, const void *context, uint64_t item);
+uint64_t lode_hpct_line_weight(const struct hpct_check *check, const void *context, uint64_t item);
+uint64_t lode_hpct_context_weight(const struct hpct_check *check, const void *context, uint64_t item);
+/* Likewise of one context. */
+uint64_t lode_hpct_context_bytes(const struct hpct_check *check, uint32_t context);
 
 /* Contexts of cct.db per item: few enough to balance the load. */
 uint64_t lode_hpct_contexts_per_item(const struct hpct_check *check);

@@ -474,8 +474,11 @@ lode_status lode_hpct_check_scopes(struct hpct_check *check)
     struct scopes scopes = {.worker_count = check->threads};
     lode_status status = allocate(check, &scopes);
     if (status == LODE_OK)
-        status = lode_hpct_check_items(check, "adding up scopes", check->db->profiles.count,
-                                       check_profile_scopes, &scopes);
+        status = lode_hpct_check_items(check, &(struct hpct_items){.phase = "adding up scopes",
+                                                                   .count = check->db->profiles.count,
+                                                                   .work = check_profile_scopes,
+                                                                   .context = &scopes,
+                                                                   .weight = lode_hpct_profile_weight});
     for (unsigned i = 0; scopes.workers && i < scopes.worker_count; i++) {
         free(scopes.workers[i].group_of);
         free(scopes.workers[i].children);

@@ -431,6 +431,17 @@ static lode_status check_column_range(struct hpct_check *check, void *context, u
     return LODE_OK;
 }
 
+static uint64_t weigh_column_range(const struct hpct_check *check, const void *context, uint64_t item)
+{
+    const struct summary *summary = context;
+    uint64_t first = item * GROUPS_PER_ITEM, end = first + GROUPS_PER_ITEM, sum = 0;
+    for (uint64_t g = first; g < end && g < summary->block.group_count; g++) {
+        uint32_t key = block_group_key(&summary->block, (uint32_t)g);
+        sum += key < check->db->contexts.count ? lode_hpct_context_bytes(check, key) : 1;
+    }
+    return sum;
+}
+
 /* Whether cct.db can be read instead of profile.db: the summary lacks no context. */
 static bool has_columns(const struct hpct_check *check, const lode_block *summary)
 {
@@ -463,7 +474,11 @@ static lode_status check_all_columns(struct hpct_check *check, struct summary *s
     }
     uint64_t items = ((uint64_t)summary->block.group_count + GROUPS_PER_ITEM - 1) / GROUPS_PER_ITEM;
     if (status == LODE_OK)
-        status = lode_hpct_check_items(check, "recomputing the summary", items, check_column_range, summary);
+        status = lode_hpct_check_items(check, &(struct hpct_items){.phase = "recomputing the summary",
+                                                                   .count = items,
+                                                                   .work = check_column_range,
+                                                                   .context = summary,
+                                                                   .weight = weigh_column_range});
     for (unsigned i = 0; i < check->threads; i++)
         free(summary->stamps[i].by_profile);
     free(summary->stamps);
@@ -511,7 +526,10 @@ lode_status lode_hpct_check_summary(struct hpct_check *check)
     if (status == LODE_OK)
         status = columns
                      ? check_all_columns(check, &summary)
-                     : lode_hpct_check_items(check, "recomputing the summary", items, check_window, &summary);
+                     : lode_hpct_check_items(check, &(struct hpct_items){.phase = "recomputing the summary",
+                                                                         .count = items,
+                                                                         .work = check_window,
+                                                                         .context = &summary});
     lode_array_free(&summary.loops);
     free(summary.accumulators);
     free(summary.metric_seen);

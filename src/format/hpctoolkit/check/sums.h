@@ -3,15 +3,17 @@
  * Sums by which two files are compared that have the same values in another order.
  *
  * A value v of context c, metric m and profile p contributes C(c) M(m) P(p) v, where v is the
- * number that its bits are, modulo the prime 2^64 - 59. The factors depend on the hash seed, which
- * nobody knows. A sum is thus a polynomial of degree 3 at a random point: for other values it is
- * equal with a probability of at most 3 / (2^64 - 59) (lemma of Schwartz and Zippel). Values with
- * two factors in common need one multiplication each. A few bits of NaNs are not below the prime:
- * then a sum is vague, and values are compared one by one.
+ * number that its bits are, modulo the prime 2^64 - 59. The factors depend on a key, which follows
+ * from the hash seed and nobody knows; the ranks of a job have that of rank 0. A sum is thus a
+ * polynomial of degree 3 at a random point: for other values it is equal with a probability of at
+ * most 3 / (2^64 - 59) (lemma of Schwartz and Zippel). Values with two factors in common need one
+ * multiplication each. A few bits of NaNs are not below the prime: then a sum is vague, and values
+ * are compared one by one.
  */
 #ifndef LODE_FORMAT_HPCTOOLKIT_CHECK_SUMS_H
 #define LODE_FORMAT_HPCTOOLKIT_CHECK_SUMS_H
 
+#include "base/comm/comm.h"
 #include "base/memory/hash.h"
 #include <lode/status.h>
 #include <stdbool.h>
@@ -19,8 +21,13 @@
 #define HPCT_PRIME  (UINT64_MAX - 58)
 #define HPCT_SQUARE (UINT64_C(59) * 59) /* 2^128, modulo the prime */
 
+struct hpct_key {
+    uint64_t words[2];
+};
+
 /* Factors of what has numbers below a limit; of others, lode_hpct_factor computes them. */
 struct hpct_factors {
+    struct hpct_key key;
     uint64_t *contexts, *profiles;
     uint64_t context_count, profile_count;
 };
@@ -43,22 +50,24 @@ enum hpct_factor_kind {
     HPCT_FACTOR_PROFILE
 };
 
-uint64_t lode_hpct_factor(enum hpct_factor_kind kind, uint32_t number);
+/* The key of all ranks; `comm` may be NULL. */
+lode_status lode_hpct_key_draw(struct hpct_key *key, struct lode_comm *comm, lode_error *error);
+uint64_t lode_hpct_factor(const struct hpct_key *key, enum hpct_factor_kind kind, uint32_t number);
 
-lode_status lode_hpct_factors_open(struct hpct_factors *factors, uint64_t contexts, uint64_t profiles,
-                                   lode_error *error);
+lode_status lode_hpct_factors_open(struct hpct_factors *factors, const struct hpct_key *key,
+                                   uint64_t contexts, uint64_t profiles, lode_error *error);
 void lode_hpct_factors_close(struct hpct_factors *factors);
 
 static inline uint64_t hpct_context_factor(const struct hpct_factors *factors, uint32_t context)
 {
     return context < factors->context_count ? factors->contexts[context]
-                                            : lode_hpct_factor(HPCT_FACTOR_CONTEXT, context);
+                                            : lode_hpct_factor(&factors->key, HPCT_FACTOR_CONTEXT, context);
 }
 
 static inline uint64_t hpct_profile_factor(const struct hpct_factors *factors, uint32_t profile)
 {
     return profile < factors->profile_count ? factors->profiles[profile]
-                                            : lode_hpct_factor(HPCT_FACTOR_PROFILE, profile);
+                                            : lode_hpct_factor(&factors->key, HPCT_FACTOR_PROFILE, profile);
 }
 
 /* Modulo the prime, to any number that is equal; 2^64 is 59. */
@@ -112,6 +121,9 @@ static inline void hpct_sum_merge(struct hpct_sum *to, const struct hpct_sum *fr
     hpct_sum_add(to, from->sum, from->count);
     to->vague |= from->vague;
 }
+
+/* The sum over all ranks; `comm` may be NULL. */
+lode_status lode_hpct_sum_all(struct hpct_sum *sum, struct lode_comm *comm, lode_error *error);
 
 /* Adds the parts of a block times its factor. */
 static inline void hpct_sum_add_parts(struct hpct_sum *sum, const struct hpct_parts *parts, uint64_t factor)

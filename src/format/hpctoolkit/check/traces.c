@@ -103,6 +103,13 @@ static lode_status check_count(struct hpct_check *check)
         "there are %" PRIu64 " trace lines for %" PRIu64 " profiles and the summary", lines, profiles - 1);
 }
 
+static lode_status check_lines(struct hpct_check *check, const char *phase, hpct_check_fn work)
+{
+    const struct hpct_items items = {
+        .phase = phase, .count = check->db->traces.count, .work = work, .weight = lode_hpct_line_weight};
+    return lode_hpct_check_items(check, &items);
+}
+
 lode_status lode_hpct_check_traces(struct hpct_check *check)
 {
     uint64_t count = check->db->traces.count, errors = check->report.result.errors;
@@ -113,7 +120,7 @@ lode_status lode_hpct_check_traces(struct hpct_check *check)
         lode_hpct_check_extents(check, HPCT_TRACE, RULE_TRACE_OVERLAP, "trace line", count, 1, trace_extent));
     if (check->report.result.errors != errors)
         return LODE_OK;
-    LODE_TRY(lode_hpct_check_items(check, "checking trace.db", count, check_line, NULL));
+    LODE_TRY(check_lines(check, "checking trace.db", check_line));
     check->traces_sound = check->report.result.errors == errors;
     return LODE_OK;
 }
@@ -136,6 +143,5 @@ static lode_status check_line_contexts(struct hpct_check *check, void *context, 
 
 lode_status lode_hpct_check_trace_contexts(struct hpct_check *check)
 {
-    return lode_hpct_check_items(check, "checking contexts of trace.db", check->db->traces.count,
-                                 check_line_contexts, NULL);
+    return check_lines(check, "checking contexts of trace.db", check_line_contexts);
 }

@@ -80,42 +80,57 @@ static lode_status compare_range(struct hpct_check *check, void *context, uint64
 
 /* Reports the first value of a profile that cct.db lacks; `missing` is their number. */
 static lode_status report_missing(struct hpct_check *check, const lode_block *profile, uint32_t index,
-                                  uint64_t missing)
+                                  uint64_t missing, struct lode_report *report)
 {
     for (uint32_t i = 0; i < profile->group_count; i++) {
         lode_group group;
         lode_block context = {0};
-        LODE_TRY(lode_block_group(profile, i, &group, check->report.error));
+        LODE_TRY(lode_block_group(profile, i, &group, report->error));
         if (group.key < check->db->contexts.count)
-            LODE_TRY(lode_context_block(&check->db->base, group.key, &context, check->report.error));
+            LODE_TRY(lode_context_block(&check->db->base, group.key, &context, report->error));
         for (uint64_t k = group.first; k < group.first + group.count; k++) {
             double value;
             uint32_t metric = block_value_key(profile, k);
-            lode_status status = lode_block_lookup(&context, metric, index, &value, check->report.error);
+            lode_status status = lode_block_lookup(&context, metric, index, &value, report->error);
             if (status == LODE_OK)
                 continue;
             if (status != LODE_NOT_FOUND)
                 return status;
-            return lode_report_add(
-                &check->report, RULE_CCT_LACKS, lode_hpct_specs[HPCT_CCT].name, LODE_NO_OFFSET,
-                "profile %" PRIu32 ": %" PRIu64 " values are not in cct.db, the first at context %" PRIu32
-                ", metric %" PRIu32 " (%.17g)",
-                index, missing, group.key, metric, block_value(profile, k));
+            return lode_report_add(report, RULE_CCT_LACKS, lode_hpct_specs[HPCT_CCT].name, LODE_NO_OFFSET,
+                                   "profile %" PRIu32 ": %" PRIu64
+                                   " values are not in cct.db, the first at context %" PRIu32
+                                   ", metric %" PRIu32 " (%.17g)",
+                                   index, missing, group.key, metric, block_value(profile, k));
         }
     }
     return LODE_OK;
 }
 
-static lode_status compare_counts(struct hpct_check *check, const struct transpose *self)
+static lode_status compare_count(struct hpct_check *check, void *context, uint64_t item, unsigned worker,
+                                 struct lode_report *report)
 {
-    for (uint32_t p = 0; p < self->profile_count; p++) {
-        uint64_t found = 0;
-        for (unsigned worker = 0; worker < check->threads; worker++)
-            found += self->found[(size_t)worker * self->profile_count + p];
-        if (found < self->profiles[p].value_count)
-            LODE_TRY(report_missing(check, &self->profiles[p], p, self->profiles[p].value_count - found));
-    }
-    return LODE_OK;
+    const struct transpose *self = context;
+    const lode_block *profile = &self->profiles[item];
+    uint64_t found = self->found[item];
+    (void)worker;
+    if (found >= profile->value_count)
+        return LODE_OK;
+    return report_missing(check, profile, (uint32_t)item, profile->value_count - found, report);
+}
+
+/* Adds up what all workers of all ranks have found, in the row of the first. */
+static lode_status compare_counts(struct hpct_check *check, struct transpose *self)
+{
+    for (unsigned worker = 1; worker < check->threads; worker++)
+        for (uint32_t p = 0; p < self->profile_count; p++)
+            self->found[p] += self->found[(size_t)worker * self->profile_count + p];
+    LODE_TRY(lode_hpct_check_sum(check, self->found, self->profile_count));
+    const struct hpct_items items = {.phase = "comparing profile.db with cct.db",
+                                     .count = self->profile_count,
+                                     .work = compare_count,
+                                     .context = self,
+                                     .weight = lode_hpct_profile_weight};
+    return lode_hpct_check_items(check, &items);
 }
 
 static void place_profiles(const struct hpct_database *db, struct transpose *self)
@@ -147,8 +162,12 @@ lode_status lode_hpct_check_transpose(struct hpct_check *check)
         status = lode_fail_memory(check->report.error);
     if (status == LODE_OK) {
         place_profiles(db, &self);
-        status = lode_hpct_check_items(check, "comparing cct.db with profile.db",
-                                       lode_hpct_context_items(check), compare_range, &self);
+        status =
+            lode_hpct_check_items(check, &(struct hpct_items){.phase = "comparing cct.db with profile.db",
+                                                              .count = lode_hpct_context_items(check),
+                                                              .work = compare_range,
+                                                              .context = &self,
+                                                              .weight = lode_hpct_context_weight});
     }
     if (status == LODE_OK)
         status = compare_counts(check, &self);
