@@ -69,17 +69,15 @@ bool lode_wanted_asks_events(const struct lode_wanted *wanted);
 struct lode_scan {
     _Alignas(LODE_WORKER_ALIGN) const struct lode_wanted *wanted;
     unsigned char *verdicts; /* by index of function */
-    uint32_t verdict_count;
+    uint32_t verdict_count, track;
     struct lode_value_reader reader;
-    uint32_t track;
     uint64_t calls, errors;
     uint64_t level;    /* open calls */
     uint64_t met;      /* matched attributes */
     lode_match method; /* the best one */
-    bool has_text;
-    /* The first outermost call. */
-    const lode_function *function;
-    bool has_ended;
+    bool has_text, has_ended;
+    bool is_where_met;             /* if conditions on callers are asked for */
+    const lode_function *function; /* of the first outermost call */
     struct {
         struct lode_blob key, value;
         lode_value_kind kind;
@@ -92,7 +90,6 @@ struct lode_scan {
     /* If conditions on callers are asked for. */
     struct lode_request request;
     struct lode_where_state where;
-    bool is_where_met;
 };
 
 lode_status lode_scan_begin(struct lode_scan *scan, const struct lode_wanted *wanted, uint32_t track,

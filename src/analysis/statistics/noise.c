@@ -21,8 +21,10 @@ enum {
 static double digamma(double x)
 {
     double sum = 0.0;
-    for (; x < 12.0; x += 1.0)
+    while (x < 12.0) {
         sum -= 1.0 / x;
+        x += 1.0;
+    }
     double square = 1.0 / (x * x);
     return sum + log(x) - 0.5 / x -
            square * (1.0 / 12 - square * (1.0 / 120 - square * (1.0 / 252 - square * (1.0 / 240))));
@@ -31,8 +33,10 @@ static double digamma(double x)
 static double trigamma(double x)
 {
     double sum = 0.0;
-    for (; x < 12.0; x += 1.0)
+    while (x < 12.0) {
         sum += 1.0 / (x * x);
+        x += 1.0;
+    }
     double inverse = 1.0 / x, square = inverse * inverse;
     return sum + inverse + square / 2 +
            square * inverse * (1.0 / 6 - square * (1.0 / 30 - square * (1.0 / 42 - square / 30)));
@@ -41,8 +45,10 @@ static double trigamma(double x)
 static double tetragamma(double x)
 {
     double sum = 0.0;
-    for (; x < 12.0; x += 1.0)
+    while (x < 12.0) {
         sum -= 2.0 / (x * x * x);
+        x += 1.0;
+    }
     double inverse = 1.0 / x, square = inverse * inverse;
     return sum - square - square * inverse -
            square * square * (0.5 - square * (1.0 / 6 - square * (1.0 / 6 - square * 0.3)));

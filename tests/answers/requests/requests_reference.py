@@ -238,7 +238,7 @@ class Facts:
     def burst(self):
         """Each window by itself; the smallest adjusted p, and failures and requests in it."""
         failures = [r for r in self.requests if r.failed]
-        span, best = self.requests[-1].begin - self.requests[0].begin, (0.01, 0, 0)
+        span, best = self.requests[-1].begin - self.requests[0].begin, (0.001, 0, 0)
         for width in (0.01, 0.03, 0.10):
             for first in failures:
                 inside = [r for r in self.requests[self.requests.index(first):] if r.begin - first.begin < width * span]

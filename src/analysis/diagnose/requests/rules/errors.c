@@ -5,7 +5,7 @@
  * Computation: error-burst: scan statistic. Windows of 1, 3 and 10 % of the time begin at each
  *     failure; the probability of so many other failures among the other requests of the window, if
  *     failures fell on any requests, by the hypergeometric distribution; Bonferroni over all
- *     windows, p < 0.01. error-rate: the rate outside of a burst is above 5 %.
+ *     windows, p < 0.001. error-rate: the rate outside of a burst is above 5 %.
  * Guard: requests of the window are counted, so that many requests are no burst of errors; 5
  *     failures; the lower end of the interval of the rate.
  * Gain: none. Confidence: sure.
@@ -15,7 +15,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define BURST_P  0.01
+#define BURST_P  0.001
 #define RATE_MIN 0.05
 
 enum {
