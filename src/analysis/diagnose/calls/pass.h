@@ -8,7 +8,8 @@
 #include "base/memory/map.h"
 
 enum {
-    CALL_HOLDS_MAX = 64 /* locks that a thread holds at once; more are not looked at */
+    CALL_HOLDS_MAX = 64, /* locks that a thread holds at once; more are not looked at */
+    CALL_BATCH = 64
 };
 
 /* An open call. */
@@ -32,6 +33,12 @@ struct call_frame {
 /* A lock that is held. */
 struct call_hold {
     uint64_t since, paused;
+};
+
+/* An outermost call that the sketches do not have yet. */
+struct call_taken {
+    uint64_t took;
+    uint32_t function;
 };
 
 /* Off-CPU time since the last record: it counts once another record follows. */
@@ -76,6 +83,8 @@ struct call_worker {
     struct call_frame *frames;
     size_t depth, depth_max; /* frames[0]: outside of all calls */
     struct lode_sketches sketches;
+    struct call_taken taken[CALL_BATCH];
+    size_t taken_count;
     struct lode_map index;   /* from pairs of functions to `pairs` */
     struct lode_array pairs; /* of struct call_pair */
     struct call_hold holds[CALL_HOLDS_MAX];

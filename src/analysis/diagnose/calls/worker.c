@@ -219,6 +219,20 @@ static bool place_call(struct call_worker *w, struct call_frame *frame, const st
     return frame->pair != 0;
 }
 
+/* Not as one value, which is zeroed first: that costs as much as all that follows. */
+static void begin_frame(struct call_frame *frame, const struct call_worker *w, uint64_t time,
+                        uint32_t function)
+{
+    frame->enter = time;
+    frame->self = 0;
+    frame->running = w->track.running;
+    frame->useful = w->track.useful;
+    frame->paused = w->track.preempted;
+    frame->function = function;
+    frame->edge = frame->number = frame->callees = 0;
+    frame->arguments = 0;
+}
+
 static bool enter(struct call_worker *w, const lode_event *event)
 {
     uint32_t index = event->function->index;
@@ -230,11 +244,7 @@ static bool enter(struct call_worker *w, const lode_event *event)
         learn(w, event->function);
     const struct call_frame *above = &w->frames[w->depth];
     struct call_frame *frame = &w->frames[w->depth + 1];
-    *frame = (struct call_frame){.enter = event->time,
-                                 .running = w->track.running,
-                                 .useful = w->track.useful,
-                                 .paused = w->track.preempted,
-                                 .function = index + 1};
+    begin_frame(frame, w, event->time, index + 1);
     frame->path = (unsigned char)lode_activity_below(above->path, known->activity);
     frame->is_useful = (CALL_NOT_USEFUL >> frame->path & 1) == 0;
     frame->in_body = above->in_body | (known->role == ROLE_BODY);
@@ -260,15 +270,26 @@ static bool enter(struct call_worker *w, const lode_event *event)
     return true;
 }
 
-static bool add_to_sketch(struct call_worker *w, uint32_t function, uint64_t took)
+/* Counters are in no cache: all of a batch are fetched before the first one is needed. */
+static bool add_to_sketches(struct call_worker *w)
 {
-    uint32_t place = sketch_place(&w->sketches, function, took);
-    if (place == 0) {
-        if (!lode_sketches_add_page(&w->sketches, function, took))
-            return false;
-        place = sketch_place(&w->sketches, function, took);
+    uint32_t places[CALL_BATCH];
+    for (size_t i = 0; i < w->taken_count; i++) {
+        const struct call_taken *taken = &w->taken[i];
+        uint32_t place = sketch_place(&w->sketches, taken->function, taken->took);
+        if (place == 0) {
+            if (!lode_sketches_add_page(&w->sketches, taken->function, taken->took))
+                return false;
+            place = sketch_place(&w->sketches, taken->function, taken->took);
+        }
+        places[i] = place;
+        __builtin_prefetch(&w->sketches.counters[place], 1);
     }
-    return ++w->sketches.counters[place] != 0 || lode_sketches_carry(&w->sketches, place);
+    for (size_t i = 0; i < w->taken_count; i++)
+        if (++w->sketches.counters[places[i]] == 0 && !lode_sketches_carry(&w->sketches, places[i]))
+            return false;
+    w->taken_count = 0;
+    return true;
 }
 
 /* A library function that was called by the application ends. */
@@ -302,7 +323,9 @@ static bool add_outer(struct call_worker *w, struct call_function *known, const 
     known->spent += time - frame->enter - (w->track.preempted - frame->paused);
     known->total += took;
     known->most = took > known->most ? took : known->most;
-    return add_to_sketch(w, frame->function - 1, took);
+    __builtin_prefetch(&w->sketches.tables[frame->function - 1][sketch_shift(took)]);
+    w->taken[w->taken_count++] = (struct call_taken){took, frame->function - 1};
+    return w->taken_count < CALL_BATCH || add_to_sketches(w);
 }
 
 /* Work of library functions is work of the function of the application that calls them. */
@@ -492,7 +515,7 @@ lode_status lode_diagnose_call_worker_end(struct call_worker *w, struct call_tra
         memo->held = memo->alone = 0;
     }
     w->touched_count = 0;
-    bool has_memory = lode_diagnose_call_seen_end(&w->seen, &w->track);
+    bool has_memory = lode_diagnose_call_seen_end(&w->seen, &w->track) && add_to_sketches(w);
     *track = w->track;
     w->track = (struct call_track){0};
     LODE_TRY_ALLOC(has_memory, error);
