@@ -290,7 +290,8 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
         status = pass->end(pass->user, worker, &own, error);
     if (self->off_cpu.is_asked)
         own.out = self->off_cpu.inside;
-    *row = own;
+    /* Not its track, which other workers read. */
+    lode_piece_add(row, &own);
     return status;
 }
 

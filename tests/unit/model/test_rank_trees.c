@@ -210,7 +210,8 @@ static lode_status collide(void *context, struct lode_comm *comm, lode_error *er
     struct lode_rank_trees trees = {.weak_first = UINT32_MAX};
     struct lode_rank_tree own = {&trial->trees[comm->place.rank], 1, contents, sizeof *contents, FRAMES};
     lode_status status = lode_rank_trees_unite(&trees, comm, &own, error);
-    trial->attempts = comm->place.rank == 0 ? trees.attempts : trial->attempts;
+    if (comm->place.rank == 0)
+        trial->attempts = trees.attempts;
     lode_rank_trees_free(&trees);
     return status;
 }
