@@ -33,8 +33,8 @@ def row(ranks, seconds, stats):
     messages = sum(phase["messages"] for phase in phases.values())
     everything = sum(phase["sent_bytes"] for phase in phases.values())
     exchanged = phases["finishing"]["sent_bytes"]
-    # The values of each context are counted over all ranks: 8 bytes, scattered and gathered.
-    counts = 8 * stats["contexts"] * ranks * min(2, (ranks - 1).bit_length())
+    # The values of each context are added up over all ranks: 8 bytes, each rank gets its part of the sums.
+    counts = 8 * stats["contexts"] * (ranks - 1)
     # Of the values, one in `ranks` is where it belongs already.
     per_value = (exchanged - counts) / stats["values"] * ranks / (ranks - 1) if ranks > 1 else 0
     return (f"{ranks}", f"{seconds:.1f}", f"{stats['memory_bytes'] / MIB:.1f}", f"{stats['rounds']:,}", f"{messages:,}",
