@@ -44,8 +44,11 @@ const percents = (cells, which) => cells.map((cell, index) => (which.includes(in
 
 async function checkFunctions(page, store, isRecording) {
   if (isRecording) {
-    const found = (await shown(page, ['exclusive', 'exclusive_percent', 'inclusive', 'calls'])).map((cells) => percents(cells, [1]));
-    same(found, printed('Self', 'top', store, '--limit', '200').map((cells) => cells.slice(0, 4)), 'Functions');
+    // Where calls run at the same time, both have a column for elapsed time.
+    const elapsed = (await page.$('main .grid .row [data-column=elapsed]')) ? ['elapsed'] : [];
+    const columns = ['exclusive', 'exclusive_percent', 'inclusive', ...elapsed, 'calls'];
+    const found = (await shown(page, columns)).map((cells) => percents(cells, [1]));
+    same(found, printed('Self', 'top', store, '--limit', '200').map((cells) => cells.slice(0, columns.length)), 'Functions');
   } else {
     const found = (await shown(page, ['exclusive', 'exclusive_percent', 'inclusive', 'inclusive_percent'])).map((cells) => percents(cells, [1, 3]));
     same(found, printed('Exclusive', 'top', store, '--limit', '200').map((cells) => cells.slice(0, 4)), 'Functions');
@@ -54,11 +57,13 @@ async function checkFunctions(page, store, isRecording) {
 
 /** Rows that are closed are not on the page: each that is shown is one that is printed. */
 async function checkTree(page, store, isRecording) {
-  const found = (await shown(page, ['inclusive_percent', 'inclusive', 'exclusive_percent'])).map((cells) => percents(cells, [0, 2]).join(' '));
-  const wanted = new Set(printed(isRecording ? 'Total %' : 'Incl %', 'tree', store, '--limit', '1000').map((cells) => cells.slice(0, 3).join(' ')));
+  const elapsed = (await page.$('main .grid .row [data-column=elapsed]')) ? ['elapsed'] : [];
+  const columns = ['inclusive_percent', 'inclusive', ...elapsed, 'exclusive_percent'];
+  const found = (await shown(page, columns)).map((cells) => percents(cells, [0, columns.length - 1]).join(' '));
+  const wanted = new Set(printed(isRecording ? 'Total %' : 'Incl %', 'tree', store, '--limit', '1000').map((cells) => cells.slice(0, columns.length).join(' ')));
   assert.ok(found.length > 0);
   assert.deepEqual(found.filter((row) => !wanted.has(row)), [], 'Tree');
-  compared += 3 * found.length;
+  compared += columns.length * found.length;
 }
 
 for (const store of [demo.solver, demo.thumbs, demo.shop, ...own]) {
