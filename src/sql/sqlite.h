@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SQLite as the program has it, which links it, or as an extension does, which its host calls. */
+/* SQLite: that of the host, of an extension; that of the library, of the program, which loads it when it is needed. */
 #ifndef SQL_SQLITE_H
 #define SQL_SQLITE_H
 
-#if defined(SQL_IS_EXTENSION)
+#if !defined(SQL_IS_EXTENSION)
+#define sqlite3_api sql_sqlite_functions
+#endif
 #include <sqlite3ext.h>
 extern const sqlite3_api_routines *sqlite3_api;
-#else
-#include <sqlite3.h>
-#endif
 
 #endif
