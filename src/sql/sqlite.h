@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SQLite: that of the host, of an extension; that of the library, of the program, which loads it when it is needed. */
+/* SQLite as the program has it, which loads it when needed, or as the host of an extension. */
 #ifndef SQL_SQLITE_H
 #define SQL_SQLITE_H
 

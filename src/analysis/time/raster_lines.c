@@ -117,7 +117,7 @@ static inline uint32_t id_at(const uint8_t *sample, bool is_big, uint32_t idle_i
     return id == idle_id ? 0 : id;
 }
 
-/* Adds the samples that are next, as long as they are in the window and end in the column, as most. */
+/* Adds the next samples as long as they are in the window and end in the column, as most. */
 static inline const uint8_t *add_complete(const struct drawing *self, struct lode_raster_tally *tally,
                                           const struct cursor *cursor, const uint8_t *at, uint64_t edge,
                                           bool is_big)

@@ -12,7 +12,7 @@
 enum {
     OUTPUT_BUFFER = 1 << 20,
     OUTPUT_PIECE = 1 << 18, /* pieces from this size on are written without a copy */
-    OUTPUT_START = 1 << 23  /* that are appended before the disk begins with them: it costs per call */
+    OUTPUT_START = 1 << 23  /* appended before the disk begins with them: each call costs */
 };
 
 static lode_status open_file(struct lode_output_file *file, int directory, const char *path, const char *name,

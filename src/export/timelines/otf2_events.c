@@ -231,7 +231,7 @@ static lode_status end_call(struct lode_timeline *timeline, struct lode_timeline
         "write an event", error);
 }
 
-/* Whether it is the begin or the end of a call in another one, and nothing is known of it, as of most. */
+/* Whether it begins or ends a call in another one, and nothing else is known of it, as of most. */
 static bool is_plain(const struct location *location, const lode_event *event)
 {
     return event->kind <= LODE_EVENT_LEAVE && event->flags == 0 && event->data_size == 0 &&

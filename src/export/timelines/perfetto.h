@@ -152,7 +152,7 @@ size_t lode_perfetto_begin_packet(struct sequence *sequence, uint64_t time, stru
 void lode_perfetto_put_event(struct sequence *sequence, uint64_t time, unsigned type, uint32_t id,
                              unsigned category, struct lode_wire *out);
 
-/* What follows the time of plain calls: of the end of each, or of the begin of one with this name. */
+/* What follows the time of a plain call that begins, by its name; 0: that ends. */
 void lode_perfetto_make_tail(const struct sequence *sequence, uint32_t id, struct packet_tail *out);
 
 /* ---- texts ---- */
