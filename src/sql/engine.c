@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sql/engine.h"
 
+#include <lode/private/libraries.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,9 +14,27 @@ enum {
     NAME_SIZE = 160
 };
 
+/* Loaded before anything of SQLite is called. */
+const sqlite3_api_routines *sqlite3_api;
+
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+
+static void load_functions(void)
+{
+    sqlite3_api = lode_library_sqlite();
+}
+
+static int load(void)
+{
+    (void)pthread_once(&load_once, load_functions);
+    return sqlite3_api != NULL;
+}
+
 const char *sql_library(void)
 {
     static char name[32];
+    if (!load())
+        return NULL;
     snprintf(name, sizeof name, "SQLite %s", sqlite3_libversion());
     return name;
 }
@@ -159,6 +179,9 @@ static void call_path(sqlite3_context *context, int count, sqlite3_value **value
 
 int sql_open(sql **out, const sql_settings *settings, sql_error *error)
 {
+    *out = NULL;
+    if (!load())
+        return sql_fail_text(error, "cannot load SQLite (libsqlite3.so.0)");
     sql *s = calloc(1, sizeof *s);
     *out = s;
     if (!s)

@@ -84,46 +84,54 @@ void lode_raster_set(lode_picture *picture, uint32_t row, unsigned column, uint3
         picture->fills[cell] = fill_of(nanoseconds, area_of(picture, row, column));
 }
 
+/* Empties a bin into its sum; returns its time. */
+static inline uint64_t empty_bin(const struct lode_raster_tally *tally, uint32_t number)
+{
+    struct lode_raster_bin bin = tally->bins[number];
+    tally->bins[number] = (struct lode_raster_bin){0};
+    tally->sums[number].nanoseconds += bin.nanoseconds;
+    tally->sums[number].samples += bin.samples;
+    return bin.nanoseconds;
+}
+
 void lode_raster_flush(struct lode_raster_tally *tally)
 {
-    for (uint32_t i = 0; i < tally->touched_count; i++) {
-        uint32_t number = tally->touched[i];
-        tally->sums[number].nanoseconds += tally->bins[number].nanoseconds;
-        tally->sums[number].samples += tally->bins[number].samples;
-        tally->bins[number] = (struct lode_raster_bin){0};
-    }
+    for (uint32_t i = 0; i < tally->touched_count; i++)
+        (void)empty_bin(tally, tally->touched[i]);
     tally->touched_count = 0;
 }
 
-/* What has most time of those that are idle, or are not; 0 if none has any. */
-static uint64_t most_time(const struct lode_raster_tally *tally, bool by_number, bool with_idle,
-                          uint32_t *best)
+/* What has most time; 0 if nothing has any. */
+struct winner {
+    uint64_t most;
+    uint32_t number;
+};
+
+static inline struct winner winner_of(struct winner before, uint64_t time, uint32_t number, bool by_number)
 {
-    uint64_t most = 0;
-    uint32_t first = 0;
-    for (uint32_t i = 0; i < tally->touched_count; i++) {
-        uint32_t number = tally->touched[i];
-        bool counts = with_idle | !tally->is_idle[number];
-        uint64_t time = counts ? tally->bins[number].nanoseconds : 0;
-        bool wins = (time > most) | (by_number & (time == most) & (number < first));
-        most = wins ? time : most;
-        first = wins ? number : first;
-    }
-    *best = first;
-    return most;
+    bool wins = (time > before.most) | (by_number & (time == before.most) & (number < before.number));
+    return wins ? (struct winner){time, number} : before;
 }
 
+/* One pass for all: bins are all over a cache, and each is empty afterwards. */
 void lode_raster_close(lode_picture *picture, struct lode_raster_tally *tally, uint32_t row, unsigned column,
                        bool is_by_number)
 {
-    bool idle_last = picture->options.idle == LODE_PICTURE_IDLE_LAST;
-    uint32_t best;
-    uint64_t most = most_time(tally, is_by_number, !idle_last, &best);
-    if (most == 0 && idle_last)
-        most = most_time(tally, is_by_number, true, &best);
-    lode_raster_flush(tally);
-    if (most > 0)
-        lode_raster_set(picture, row, column, best, most);
+    const bool idle_last = picture->options.idle == LODE_PICTURE_IDLE_LAST;
+    struct winner best = {0}, idle = {0};
+    for (uint32_t i = 0; i < tally->touched_count; i++) {
+        uint32_t number = tally->touched[i];
+        uint64_t time = empty_bin(tally, number);
+        if (idle_last && tally->is_idle[number])
+            idle = winner_of(idle, time, number, is_by_number);
+        else
+            best = winner_of(best, time, number, is_by_number);
+    }
+    tally->touched_count = 0;
+    if (best.most == 0)
+        best = idle;
+    if (best.most > 0)
+        lode_raster_set(picture, row, column, best.number, best.most);
 }
 
 /* ---- keys ---- */

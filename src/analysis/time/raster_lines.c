@@ -117,6 +117,30 @@ static inline uint32_t id_at(const uint8_t *sample, bool is_big, uint32_t idle_i
     return id == idle_id ? 0 : id;
 }
 
+/* Adds the next samples as long as they are in the window and end in the column, as most. */
+static inline const uint8_t *add_complete(const struct drawing *self, struct lode_raster_tally *tally,
+                                          const struct cursor *cursor, const uint8_t *at, uint64_t edge,
+                                          bool is_big)
+{
+    const uint64_t window_begin = self->picture->window.from;
+    const uint32_t *numbers = self->number_by_id, idle_id = cursor->idle_id;
+    const uint64_t known = self->db->tree.table_size;
+    if (numbers == NULL || cursor->end - at < 2 * TRACE_SAMPLE_SIZE || time_at(at, is_big) < window_begin)
+        return at;
+    const uint8_t *last = cursor->end - TRACE_SAMPLE_SIZE;
+    uint64_t time = time_at(at, is_big);
+    while (at < last) {
+        uint64_t next = time_at(at + TRACE_SAMPLE_SIZE, is_big);
+        uint32_t id = id_at(at, is_big, idle_id);
+        if (time >= next || next > edge)
+            break;
+        raster_add(tally, id < known ? numbers[id] : NUMBER_UNLISTED, next - time, 1);
+        time = next;
+        at += TRACE_SAMPLE_SIZE;
+    }
+    return at;
+}
+
 /*
  * Adds what a line has up to the end of a column. Samples whose part in the window is empty count,
  * but have no time.
@@ -138,6 +162,7 @@ static inline void add_samples(const struct drawing *self, struct lode_raster_ta
         from = from < to ? stop : to;
         if (from < to)
             break;
+        at = add_complete(self, tally, cursor, at, edge, is_big);
         uint64_t time = at < end ? time_at(at, is_big) : window_end;
         if (time >= window_end) {
             cursor->is_done = true;

@@ -239,3 +239,40 @@ void lode_input_close(struct lode_input *input)
     lode_watch_release(input->watch);
     *input = (struct lode_input){0};
 }
+
+/* ---- a look ---- */
+
+bool lode_folder_has(const struct lode_folder *folder, const char *name)
+{
+    struct lode_input input;
+    if (folder->directory < 0)
+        return lode_input_open(&input, folder, name, NULL) == LODE_OK;
+    int fd = lode_folder_open_fd(folder, name);
+    if (fd < 0)
+        return errno != ENOENT;
+    close(fd);
+    return true;
+}
+
+static bool begins(int fd, struct lode_watch *watch, const char *name, const void *bytes, size_t size)
+{
+    struct stat status;
+    uint8_t own[64];
+    if (size > sizeof own || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return false;
+    lode_watch_file(watch, name, &status);
+    return pread(fd, own, size, 0) == (ssize_t)size && memcmp(own, bytes, size) == 0;
+}
+
+bool lode_folder_begins(const struct lode_folder *folder, const char *name, const void *bytes, size_t size)
+{
+    struct lode_input input;
+    if (folder->directory < 0)
+        return lode_input_open(&input, folder, name, NULL) == LODE_OK && input.bytes.size >= size &&
+               memcmp(input.bytes.data, bytes, size) == 0;
+    int fd = lode_folder_open_fd(folder, name);
+    bool does = fd >= 0 && begins(fd, folder->watch, name, bytes, size);
+    if (fd >= 0)
+        close(fd);
+    return does;
+}

@@ -7,6 +7,7 @@
 #include "base/io/watch.h"
 #include "base/memory/arena.h"
 #include <lode/database.h>
+#include <stdbool.h>
 
 /* Read-only bytes that are valid until the input is closed. */
 struct lode_input {
@@ -53,6 +54,10 @@ lode_status lode_folder_list(const struct lode_folder *folder, struct lode_arena
 /* The size of a file; LODE_ABSENT without an error message if it is not a regular file. */
 lode_status lode_folder_size(const struct lode_folder *folder, const char *name, uint64_t *size,
                              lode_error *error);
+/* For a look at what a store is, which maps nothing: whether there is a file, of any kind. */
+bool lode_folder_has(const struct lode_folder *folder, const char *name);
+/* Whether a regular file begins with these bytes, at most 64. */
+bool lode_folder_begins(const struct lode_folder *folder, const char *name, const void *bytes, size_t size);
 void lode_folder_close(struct lode_folder *folder);
 
 /* LODE_ABSENT without an error message if there is no such file. `name` must outlive the input. */

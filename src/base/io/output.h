@@ -87,8 +87,9 @@ struct lode_output_file {
     int fd;
     const char *name; /* borrowed */
     unsigned char *buffer;
-    size_t used;   /* bytes in the buffer, for offset `size` - used */
-    uint64_t size; /* of the file, including the buffer */
+    size_t used;      /* bytes in the buffer, for offset `size` - used */
+    uint64_t size;    /* of the file, including the buffer */
+    uint64_t started; /* appended bytes that the disk was told to begin with */
 };
 
 lode_status lode_output_file_create(struct lode_output_file *file, struct lode_output *output,

@@ -11,7 +11,8 @@
 
 enum {
     OUTPUT_BUFFER = 1 << 20,
-    OUTPUT_PIECE = 1 << 18 /* pieces from this size on are written without a copy */
+    OUTPUT_PIECE = 1 << 18, /* pieces from this size on are written without a copy */
+    OUTPUT_START = 1 << 23  /* appended before the disk begins with them: each call costs */
 };
 
 static lode_status open_file(struct lode_output_file *file, int directory, const char *path, const char *name,
@@ -86,11 +87,10 @@ char *lode_output_file_path(const struct lode_output *output, const char *name)
  * The disk begins with large pieces at once, so that it works while more is computed and closing
  * has less to wait for. Only a hint: closing finds errors.
  */
-static void start_writing(const struct lode_output_file *file, uint64_t offset, size_t size)
+static void start_writing(const struct lode_output_file *file, uint64_t offset, uint64_t size)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
-    if (size >= OUTPUT_PIECE)
-        (void)!sync_file_range(file->fd, (off64_t)offset, (off64_t)size, SYNC_FILE_RANGE_WRITE);
+    (void)!sync_file_range(file->fd, (off64_t)offset, (off64_t)size, SYNC_FILE_RANGE_WRITE);
 #else
     (void)file;
     (void)offset;
@@ -98,12 +98,10 @@ static void start_writing(const struct lode_output_file *file, uint64_t offset, 
 #endif
 }
 
-lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
-                                 size_t size, lode_error *error)
+static lode_status put_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
+                          size_t size, lode_error *error)
 {
     const unsigned char *at = bytes;
-    uint64_t begin = offset;
-    size_t all = size;
     while (size > 0) {
         ssize_t written = pwrite(file->fd, at, size, (off_t)offset);
         if (written < 0 && errno == EINTR)
@@ -116,7 +114,15 @@ lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t o
         offset += (uint64_t)written;
         size -= (size_t)written;
     }
-    start_writing(file, begin, all);
+    return LODE_OK;
+}
+
+lode_status lode_output_write_at(const struct lode_output_file *file, uint64_t offset, const void *bytes,
+                                 size_t size, lode_error *error)
+{
+    LODE_TRY(put_at(file, offset, bytes, size, error));
+    if (size >= OUTPUT_PIECE)
+        start_writing(file, offset, size);
     return LODE_OK;
 }
 
@@ -141,8 +147,12 @@ lode_status lode_output_read_at(const struct lode_output_file *file, uint64_t of
 
 lode_status lode_output_flush(struct lode_output_file *file, lode_error *error)
 {
-    LODE_TRY(lode_output_write_at(file, file->size - file->used, file->buffer, file->used, error));
+    LODE_TRY(put_at(file, file->size - file->used, file->buffer, file->used, error));
     file->used = 0;
+    if (file->size - file->started < OUTPUT_START)
+        return LODE_OK;
+    start_writing(file, file->started, file->size - file->started);
+    file->started = file->size;
     return LODE_OK;
 }
 
@@ -152,7 +162,7 @@ lode_status lode_output_write(struct lode_output_file *file, const void *bytes, 
     if (size >= OUTPUT_PIECE || size > OUTPUT_BUFFER - file->used)
         LODE_TRY(lode_output_flush(file, error));
     if (size >= OUTPUT_PIECE) {
-        LODE_TRY(lode_output_write_at(file, file->size, bytes, size, error));
+        LODE_TRY(put_at(file, file->size, bytes, size, error));
     } else if (size > 0) {
         memcpy(file->buffer + file->used, bytes, size);
         file->used += size;

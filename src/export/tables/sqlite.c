@@ -11,8 +11,11 @@
 
 #if LODE_HAS_SQLITE
 #include <errno.h>
+#include <lode/private/libraries.h>
 #include <math.h>
-#include <sqlite3.h>
+#include <pthread.h>
+#define sqlite3_api lode_export_sqlite_functions
+#include <sqlite3ext.h>
 
 enum {
     APPLICATION_ID = 0x4c6f6465, /* "Lode" */
@@ -36,6 +39,14 @@ static const char *const indexes[] = {
     "create index event_by_time on event (track_id, time_ns)",
     "create index call_by_time on call (track_id, begin_ns)",
 };
+
+static const sqlite3_api_routines *sqlite3_api; /* loaded when a file is written */
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+
+static void load(void)
+{
+    sqlite3_api = lode_library_sqlite();
+}
 
 /* ---- errors ---- */
 
@@ -252,6 +263,10 @@ static lode_status write_all(struct sqlite *self, lode_error *error)
 static lode_status run(struct lode_export *job, lode_error *error)
 {
     struct sqlite self = {.job = job};
+    (void)pthread_once(&load_once, load);
+    if (sqlite3_api == NULL)
+        return lode_fail(error, LODE_ERR_UNSUPPORTED, NULL, LODE_NO_OFFSET,
+                         "cannot load SQLite (libsqlite3.so.0)");
     char *path = lode_output_file_path(job->output, "");
     LODE_TRY_ALLOC(path, error);
     errno = 0;

@@ -231,6 +231,29 @@ static lode_status end_call(struct lode_timeline *timeline, struct lode_timeline
         "write an event", error);
 }
 
+/* Whether it begins or ends a call in another one, and nothing else is known of it, as of most. */
+static bool is_plain(const struct location *location, const lode_event *event)
+{
+    return event->kind <= LODE_EVENT_LEAVE && event->flags == 0 && event->data_size == 0 &&
+           lode_timeline_is_in_call(&location->base) && location->held.count == 0;
+}
+
+static lode_status put_plain(struct location *location, const lode_event *event, lode_error *error)
+{
+    struct lode_open_calls *open = &location->base.open;
+    if (event->kind == LODE_EVENT_LEAVE) {
+        const struct level *level = open_calls_pop(open);
+        return lode_otf2_check(OTF2_EvtWriter_Leave(location->writer, NULL, location->time, level->region),
+                               "write an event", error);
+    }
+    uint32_t region = region_of(location, event->function);
+    struct level *level = open_calls_push(open);
+    LODE_TRY_ALLOC(level && region != LODE_NO_NUMBER, error);
+    *level = (struct level){region, 0};
+    return lode_otf2_check(OTF2_EvtWriter_Enter(location->writer, NULL, location->time, region),
+                           "write an event", error);
+}
+
 /* ---- what happens in calls ---- */
 
 /* Numbers with names are a metric: its text is the event, then each member. */
@@ -325,7 +348,8 @@ static lode_status take(void *user, void *state, const struct lode_line *line, u
         struct lode_timeline_event event = {line, track, &events[i], out, NULL, LODE_INSTANT_OTHER};
         /* The writer refuses times that fall. */
         location->time = events[i].time > location->time ? events[i].time : location->time;
-        LODE_TRY(lode_timeline_put(user, &location->base, &event, error));
+        LODE_TRY(is_plain(location, event.event) ? put_plain(location, event.event, error)
+                                                 : lode_timeline_put(user, &location->base, &event, error));
     }
     return location->text.failed ? lode_fail_memory(error) : LODE_OK;
 }

@@ -97,6 +97,14 @@ enum {
     TEXTS_MAX = 4096 /* interned texts of a line, besides functions; others are repeated */
 };
 
+/*
+ * What follows the time in the packet of a call that has nothing but a known name: the suffix and
+ * the event. Sizes are 0 if it is longer.
+ */
+struct packet_tail {
+    uint8_t bytes[15], size;
+};
+
 /* The state of one sequence. */
 struct sequence {
     /* Open calls are of size_t: where the annotations of each begin in `held`. */
@@ -111,6 +119,8 @@ struct sequence {
     size_t id_capacity;
     struct lode_array used;
     uint32_t next_id;
+    struct packet_tail *tails; /* by id: of begins; 0: of ends */
+    size_t tail_capacity;
     struct lode_map frames, stacks;            /* of samples: ids of both */
     struct lode_strings texts, keys, counters; /* names of instants, annotations and counters */
     uint32_t text_ids[TEXTS_MAX];
@@ -141,6 +151,9 @@ size_t lode_perfetto_begin_packet(struct sequence *sequence, uint64_t time, stru
 /* Puts an event that is more than a call; takes its annotations from `sequence->more`. */
 void lode_perfetto_put_event(struct sequence *sequence, uint64_t time, unsigned type, uint32_t id,
                              unsigned category, struct lode_wire *out);
+
+/* What follows the time of a plain call that begins, by its name; 0: that ends. */
+void lode_perfetto_make_tail(const struct sequence *sequence, uint32_t id, struct packet_tail *out);
 
 /* ---- texts ---- */
 

@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 enum {
-    PACKET_MAX = 64 /* bytes of a packet of a call that has nothing but a known name */
+    PACKET_MAX = 64, /* bytes of a packet of a call that has nothing but a known name */
+    TAILS_FIRST = 64
 };
 
 static uint64_t counter_uuid(const struct lode_line *line, uint32_t number)
@@ -23,31 +24,41 @@ static struct sequence *sequence_of(struct lode_timeline_thread *base)
     return (struct sequence *)base;
 }
 
-/* Writes a number at `at`. Most have one or two bytes, unpredictably: no branch depends on it. */
-static inline uint8_t *put_short(uint8_t *at, uint64_t value)
+/*
+ * Writes the packet of a plain call, and more bytes that the next one overwrites. Most times have
+ * one or two bytes, unpredictably: no branch depends on which.
+ */
+static inline uint8_t *put_packet(uint8_t *at, uint64_t time, const struct packet_tail *tail)
 {
-    if (value >= 1 << 14)
-        return wire_put_varint(at, value);
-    unsigned has_more = value >= 1 << 7;
-    at[0] = (uint8_t)(value | has_more << 7);
-    at[1] = (uint8_t)(value >> 7);
-    return at + 1 + has_more;
+    unsigned has_more = time >= 1 << 7;
+    uint8_t *end = at + 4 + has_more;
+    at[0] = TRACE_PACKET << 3 | WIRE_BYTES;
+    at[2] = PACKET_TIMESTAMP << 3 | WIRE_VARINT;
+    at[3] = (uint8_t)(time | has_more << 7);
+    at[4] = (uint8_t)(time >> 7);
+    if (time >= 1 << 14)
+        end = wire_put_varint(at + 3, time);
+    memcpy(end, tail, sizeof *tail);
+    end += tail->size;
+    at[1] = (uint8_t)(end - at - 2);
+    return end;
 }
 
 /*
  * Writes calls as long as they have nothing but a known name, as most, and returns how many. Calls
- * begin and end unpredictably, so no branch depends on that: both kinds of packets are the same but
- * for the type and the name, which is always written, and then counted or not.
+ * begin and end unpredictably, so no branch depends on that: both kinds of packets are a time and
+ * bytes that were made before.
  */
 static size_t put_plain(const struct perfetto *self, struct sequence *sequence, const lode_event *events,
                         size_t count, struct lode_wire *out)
 {
     struct lode_open_calls *open = &sequence->base.open;
+    const struct packet_tail *tails = sequence->tails;
+    const uint32_t *ids = sequence->ids;
     const size_t lowest = self->base.has_requests, capacity = open->items.capacity;
-    const size_t levels = capacity > lowest ? capacity - lowest : 0, suffix = sequence->suffix_size;
-    size_t depth = open->items.count;
+    const size_t levels = capacity > lowest ? capacity - lowest : 0, known = sequence->id_capacity;
+    size_t *marks = open->items.items, depth = open->items.count, done = 0;
     uint64_t time = sequence->time;
-    size_t done = 0;
     if (open->hidden + sequence->held.count + sequence->interned.count > 0 ||
         !wire_reserve(out, count * PACKET_MAX))
         return 0;
@@ -55,26 +66,14 @@ static size_t put_plain(const struct perfetto *self, struct sequence *sequence, 
     for (const lode_event *event = events; done < count; event++, done++) {
         size_t is_end = event->kind, level = depth - is_end;
         if (event->kind > LODE_EVENT_LEAVE || event->flags > 0 || event->data_size > 0 ||
-            level - lowest >= levels || event->function->index >= sequence->id_capacity)
+            level - lowest >= levels || event->function->index >= known)
             break;
-        uint32_t id = sequence->ids[event->function->index];
-        if (id == 0)
+        uint32_t id = ids[event->function->index];
+        const struct packet_tail *tail = &tails[id & (is_end - 1)];
+        if (id == 0 || tail->size == 0)
             break;
-        uint8_t *packet = at;
-        packet[0] = TRACE_PACKET << 3 | WIRE_BYTES;
-        packet[2] = PACKET_TIMESTAMP << 3 | WIRE_VARINT;
-        at = put_short(packet + 3, event->time - time);
-        memcpy(at, sequence->suffix, sizeof sequence->suffix);
-        at += suffix;
-        at[0] = PACKET_TRACK_EVENT << 3 | WIRE_BYTES;
-        at[2] = EVENT_TYPE << 3 | WIRE_VARINT;
-        at[3] = (uint8_t)(TYPE_BEGIN + is_end);
-        at[4] = EVENT_NAME_ID << 3 | WIRE_VARINT;
-        size_t size = 2 + (size_t)(put_short(at + 5, id) - (at + 4)) * (1 - is_end);
-        at[1] = (uint8_t)size;
-        at += 2 + size;
-        packet[1] = (uint8_t)(at - packet - 2);
-        *OPEN_CALLS_AT(open, size_t, level) = 0;
+        at = put_packet(at, event->time - time, tail);
+        marks[level] = 0;
         depth = level + 1 - is_end;
         time = event->time;
     }
@@ -293,7 +292,9 @@ static lode_status begin(void *user, void *state, const struct lode_line *line, 
 {
     const struct perfetto *self = user;
     struct sequence *sequence = state;
-    (void)out, (void)error;
+    (void)out;
+    if (sequence->tail_capacity == 0)
+        LODE_TRY_ALLOC(LODE_GROW(sequence->tails, sequence->tail_capacity, TAILS_FIRST), error);
     if (sequence->used.item_size == 0) {
         open_calls_init(&sequence->base.open, sizeof(size_t), LEVELS_MAX);
         lode_array_init(&sequence->used, sizeof(uint32_t), SIZE_MAX);
@@ -310,6 +311,7 @@ static lode_status begin(void *user, void *state, const struct lode_line *line, 
     *at++ = PACKET_SEQUENCE_FLAGS << 3 | WIRE_VARINT;
     *at++ = NEEDS_STATE;
     sequence->suffix_size = (uint8_t)(at - sequence->suffix);
+    lode_perfetto_make_tail(sequence, 0, &sequence->tails[0]);
     return LODE_OK;
 }
 
@@ -363,6 +365,7 @@ static void close(void *user, void *state)
     struct sequence *sequence = state;
     (void)user;
     free(sequence->ids);
+    free(sequence->tails);
     lode_array_free(&sequence->used);
     if (sequence->used.item_size > 0) {
         lode_strings_free(&sequence->texts);

@@ -87,6 +87,25 @@ void lode_perfetto_put_event(struct sequence *sequence, uint64_t time, unsigned 
     wire_end(out, packet);
 }
 
+void lode_perfetto_make_tail(const struct sequence *sequence, uint32_t id, struct packet_tail *out)
+{
+    uint8_t bytes[sizeof sequence->suffix + 2 * WIRE_VARINT_MAX], *at = bytes + sequence->suffix_size;
+    memcpy(bytes, sequence->suffix, sizeof sequence->suffix);
+    uint8_t *event = at;
+    *at++ = PACKET_TRACK_EVENT << 3 | WIRE_BYTES;
+    at++; /* the size of the event */
+    *at++ = EVENT_TYPE << 3 | WIRE_VARINT;
+    *at++ = id > 0 ? TYPE_BEGIN : TYPE_END;
+    if (id > 0) {
+        *at++ = EVENT_NAME_ID << 3 | WIRE_VARINT;
+        at = wire_put_varint(at, id);
+    }
+    event[1] = (uint8_t)(at - event - 2);
+    bool fits = (size_t)(at - bytes) <= sizeof out->bytes;
+    out->size = fits ? (uint8_t)(at - bytes) : 0;
+    memcpy(out->bytes, bytes, sizeof out->bytes);
+}
+
 /* ---- texts ---- */
 
 uint32_t lode_perfetto_name_id(struct perfetto *self, struct sequence *sequence, const lode_function *frame)
@@ -98,11 +117,14 @@ uint32_t lode_perfetto_name_id(struct perfetto *self, struct sequence *sequence,
             return 0;
     }
     const struct lode_frame_name *name = lode_tracks_name(self->base.tracks, frame);
-    uint32_t *used = lode_array_push(&sequence->used);
+    uint32_t *used = lode_array_push(&sequence->used), id = sequence->next_id + 1;
     if (name == NULL || used == NULL)
         return 0;
     *used = frame->index;
-    sequence->ids[frame->index] = ++sequence->next_id;
+    if (id >= sequence->tail_capacity && !LODE_GROW(sequence->tails, sequence->tail_capacity, 2 * (size_t)id))
+        return 0;
+    lode_perfetto_make_tail(sequence, id, &sequence->tails[id]);
+    sequence->ids[frame->index] = sequence->next_id = id;
     lode_perfetto_intern(sequence, INTERNED_NAMES, sequence->next_id, name->text, name->length);
     return sequence->next_id;
 }

@@ -126,10 +126,10 @@ struct lode_encoder {
 
 /* What was read. */
 struct lode_tracks_counts {
-    uint64_t events, calls; /* as passed on: in the slice */
-    uint64_t repairs;       /* of recordings that are damaged */
-    uint64_t unlisted;      /* samples at contexts that the metadata does not list */
-    uint64_t moved;         /* samples whose times go back: they were moved */
+    uint64_t events;   /* as passed on: in the slice */
+    uint64_t repairs;  /* of recordings that are damaged */
+    uint64_t unlisted; /* samples at contexts that the metadata does not list */
+    uint64_t moved;    /* samples whose times go back: they were moved */
 };
 
 /* Encodes all lines, with progress. LODE_ABSENT if nothing is in the time window. */

@@ -57,6 +57,9 @@ struct run {
     struct lane *lanes;
     uint32_t lane_count;
     uint32_t next, written; /* lines that were given to lanes; that are complete */
+    pthread_mutex_t lock;   /* of the buffers that no lane has */
+    struct lode_wire spare[LANES];
+    unsigned spare_count;
     struct lode_progress progress;
     struct lode_tracks_counts counts;
 };
@@ -225,9 +228,13 @@ static lode_status refill(const struct run *run, struct lane *lane, lode_error *
 /* How many events go to the encoder at once: arguments bound what they become. */
 static size_t batch_of(const struct lane *lane)
 {
-    size_t count = 0, data = 0;
-    while (count < lane->event_count && count < BATCH_EVENTS && data < BATCH_DATA)
-        data += lane->events[count++].data_size;
+    size_t most = lane->event_count < BATCH_EVENTS ? lane->event_count : BATCH_EVENTS, count = 0, data = 0;
+    for (size_t i = 0; i < most; i++)
+        data += lane->events[i].data_size;
+    if (data < BATCH_DATA)
+        return most;
+    for (data = 0; count < most && data < BATCH_DATA; count++)
+        data += lane->events[count].data_size;
     return count;
 }
 
@@ -235,8 +242,6 @@ static lode_status encode_batch(const struct run *run, struct lane *lane, lode_e
 {
     const struct lode_encoder *encoder = run->encoder;
     size_t count = batch_of(lane);
-    for (size_t i = 0; i < count; i++)
-        lane->counts.calls += lane->events[i].kind == LODE_EVENT_ENTER;
     lane->counts.events += count;
     LODE_TRY(encoder->take(encoder->user, lane->state, lane->line, lane->track, lane->events, count,
                            &lane->out, error));
@@ -264,6 +269,28 @@ static lode_status end_line(const struct run *run, struct lane *lane, lode_error
     return lane->out.failed ? lode_fail_memory(error) : LODE_OK;
 }
 
+/* The buffer that was written last: a cache still has it. */
+static void take_buffer(struct run *run, struct lane *lane)
+{
+    if (lane->out.bytes)
+        return;
+    pthread_mutex_lock(&run->lock);
+    if (run->spare_count > 0)
+        lane->out = run->spare[--run->spare_count];
+    pthread_mutex_unlock(&run->lock);
+}
+
+static void give_buffer(struct run *run, struct lane *lane)
+{
+    lane->out.count = 0;
+    if (lane->out.bytes == NULL)
+        return;
+    pthread_mutex_lock(&run->lock);
+    run->spare[run->spare_count++] = lane->out;
+    pthread_mutex_unlock(&run->lock);
+    lane->out = (struct lode_wire){0};
+}
+
 static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct run *run = context;
@@ -272,6 +299,7 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
     /* Lines before it are not written yet, and it has enough. */
     if (lane->line == NULL || lane->done || lane->out.count >= LINE_BYTES)
         return LODE_OK;
+    take_buffer(run, lane);
     if (!lane->begun)
         LODE_TRY(begin_line(run, lane, error));
     uint64_t enough = lane->counts.events + CHUNK_EVENTS;
@@ -295,7 +323,6 @@ static void next_line(struct run *run, struct lane *lane)
 static void add_counts(struct lode_tracks_counts *sum, const struct lode_tracks_counts *more)
 {
     sum->events += more->events;
-    sum->calls += more->calls;
     sum->repairs += more->repairs;
     sum->unlisted += more->unlisted;
     sum->moved += more->moved;
@@ -324,7 +351,7 @@ static lode_status finish(void *context, uint64_t item, lode_error *error)
         return LODE_OK;
     if (lane->out.count > 0)
         LODE_TRY(put_bytes(run, &lane->out, error));
-    lane->out.count = 0;
+    give_buffer(run, lane);
     if (!lane->done)
         return LODE_OK;
     run->written++;
@@ -365,6 +392,9 @@ static void close_lanes(struct run *run)
         free(lane->made.items);
         free(lane->state);
     }
+    for (unsigned i = 0; i < run->spare_count; i++)
+        wire_free(&run->spare[i]);
+    pthread_mutex_destroy(&run->lock);
     free(run->lanes);
 }
 
@@ -378,6 +408,7 @@ lode_status lode_tracks_run(struct lode_tracks *tracks, const struct lode_encode
     *counts = (struct lode_tracks_counts){0};
     if (tracks->line_count == 0)
         return LODE_OK;
+    pthread_mutex_init(&run.lock, NULL);
     lode_status status = open_lanes(&run, error);
     struct lode_job job = {.items = UINT64_MAX,
                            .work = work,

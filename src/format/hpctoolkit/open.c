@@ -142,13 +142,9 @@ static lode_status open_database(lode_database **out, const struct lode_folder *
 
 static int probe(const struct lode_folder *folder)
 {
-    for (unsigned id = 0; id < HPCT_FILES; id++) {
-        struct lode_input source;
-        lode_status status = lode_input_open(&source, folder, lode_hpct_specs[id].name, NULL);
-        lode_input_close(&source);
-        if (status != LODE_ABSENT)
+    for (unsigned id = 0; id < HPCT_FILES; id++)
+        if (lode_folder_has(folder, lode_hpct_specs[id].name))
             return LODE_PROBE_NAMES;
-    }
     return LODE_PROBE_NO;
 }
 

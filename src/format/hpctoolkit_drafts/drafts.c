@@ -10,16 +10,6 @@
 static const struct drafts_layout *const layouts[] = {&lode_drafts_xml, &lode_drafts_metadb,
                                                       &lode_drafts_pre_a};
 
-bool lode_drafts_begins(const struct lode_folder *folder, const char *name, const char *magic, size_t size)
-{
-    struct lode_input source;
-    if (lode_input_open(&source, folder, name, NULL) != LODE_OK)
-        return false;
-    bool begins = source.bytes.size >= size && memcmp(source.bytes.data, magic, size) == 0;
-    lode_input_close(&source);
-    return begins;
-}
-
 static const struct drafts_layout *layout_of(const struct lode_folder *folder)
 {
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)

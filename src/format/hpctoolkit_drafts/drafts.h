@@ -25,7 +25,4 @@ struct drafts_layout {
 
 extern const struct drafts_layout lode_drafts_xml, lode_drafts_metadb, lode_drafts_pre_a;
 
-/* Whether a file exists and begins with these bytes. */
-bool lode_drafts_begins(const struct lode_folder *folder, const char *name, const char *magic, size_t size);
-
 #endif

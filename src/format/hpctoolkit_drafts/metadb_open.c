@@ -12,7 +12,7 @@ static const struct drafts_meta metadb_meta = {
 
 static bool probe(const struct lode_folder *folder)
 {
-    return lode_drafts_begins(folder, metadb_meta.file, METADB_MAGIC, DRAFTS_MAGIC_SIZE);
+    return lode_folder_begins(folder, metadb_meta.file, METADB_MAGIC, DRAFTS_MAGIC_SIZE);
 }
 
 static lode_status open_metadb(lode_database **out, const struct lode_folder *folder, lode_error *error)

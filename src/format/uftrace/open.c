@@ -299,16 +299,11 @@ static lode_status open_recording(lode_recording **out, const struct lode_folder
 /* Files that cannot be read count too: opening says why. */
 static int probe(const struct lode_folder *folder)
 {
-    struct lode_input source;
     uint64_t size;
     if (lode_folder_size(folder, "task.txt", &size, NULL) == LODE_OK ||
         lode_folder_size(folder, "default.opts", &size, NULL) == LODE_OK)
         return LODE_PROBE_NAMES;
-    if (lode_input_open(&source, folder, "info", NULL) != LODE_OK)
-        return LODE_PROBE_NO;
-    bool is_ours = source.bytes.size >= 8 && memcmp(source.bytes.data, "Ftrace!", 8) == 0;
-    lode_input_close(&source);
-    return is_ours ? LODE_PROBE_NAMES : LODE_PROBE_NO;
+    return lode_folder_begins(folder, "info", "Ftrace!", 8) ? LODE_PROBE_NAMES : LODE_PROBE_NO;
 }
 
 static const struct lode_target_example example = {"thumbs", lode_uft_example, &lode_replace_recording};

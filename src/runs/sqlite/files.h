@@ -7,8 +7,12 @@
 #ifndef RUNS_SQLITE_FILES_H
 #define RUNS_SQLITE_FILES_H
 
-#include <sqlite3.h>
+#define sqlite3_api runs_sqlite_functions
+#include <sqlite3ext.h>
 #include <sys/types.h>
+
+/* Loaded when a catalogue is opened. */
+extern const sqlite3_api_routines *sqlite3_api;
 
 typedef struct catalogue_files catalogue_files;
 

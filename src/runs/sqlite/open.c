@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <lode/private/libraries.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +48,24 @@ static const struct schema_part {
 };
 #define SCHEMA_COUNT (sizeof schema / sizeof *schema)
 
+const sqlite3_api_routines *sqlite3_api;
+
+static pthread_once_t load_once = PTHREAD_ONCE_INIT;
+
+static void load_functions(void)
+{
+    sqlite3_api = lode_library_sqlite();
+}
+
+static int load(void)
+{
+    (void)pthread_once(&load_once, load_functions);
+    return sqlite3_api != NULL;
+}
+
 static const char *library(void)
 {
-    return sqlite3_libversion();
+    return load() ? sqlite3_libversion() : "not found";
 }
 
 database *database_of(catalogue *c)
@@ -324,6 +341,8 @@ static int open_file(catalogue **out, const catalogue_place *place, catalogue_er
 {
     uint64_t size = 0;
     const char *path = place->address;
+    if (!load())
+        return fail_with(path, error, "cannot load SQLite (libsqlite3.so.0)");
     char *real = settle_path(path, place->mode, error);
     database *c = calloc(1, sizeof *c);
     int status = real && c && (c->base.name = strdup(path)) ? 0 : -1;

@@ -212,6 +212,13 @@ static void sources_come_from_memory_and_directories_alike(void **state)
         assert_int_equal(source.bytes.size, 0);
         lode_input_close(&source);
         assert_int_equal(lode_input_open(&source, &folder, "missing", NULL), LODE_ABSENT);
+        assert_true(lode_folder_has(&folder, "a") && lode_folder_has(&folder, "empty"));
+        assert_false(lode_folder_has(&folder, "missing"));
+        assert_true(lode_folder_begins(&folder, "a", "hello", 5));
+        assert_false(lode_folder_begins(&folder, "a", "hellO", 5));
+        assert_false(lode_folder_begins(&folder, "a", "hello!", 6));
+        assert_false(lode_folder_begins(&folder, "empty", "h", 1));
+        assert_false(lode_folder_begins(&folder, "missing", "h", 1));
         lode_folder_close(&folder);
     }
     for (size_t i = 0; i < 2; i++) {

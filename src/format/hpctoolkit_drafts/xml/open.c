@@ -15,14 +15,6 @@ static const struct drafts_meta xml_meta = {
     .load = lode_drafts_load_xml,
 };
 
-static bool is_there(const struct lode_folder *folder, const char *name)
-{
-    struct lode_input source;
-    lode_status status = lode_input_open(&source, folder, name, NULL);
-    lode_input_close(&source);
-    return status != LODE_ABSENT;
-}
-
 /* Databases from before 2021-09 have an experiment.xml of another version. */
 static bool says_version_4(const struct lode_folder *folder)
 {
@@ -41,10 +33,10 @@ static bool says_version_4(const struct lode_folder *folder)
 static bool probe(const struct lode_folder *folder)
 {
     static const char *const binaries[] = {"profile.db", "cct.db", "trace.db"};
-    if (is_there(folder, "meta.db"))
+    if (lode_folder_has(folder, "meta.db"))
         return false;
     for (size_t i = 0; i < sizeof binaries / sizeof *binaries; i++)
-        if (lode_drafts_begins(folder, binaries[i], "HPCPROF-", 8))
+        if (lode_folder_begins(folder, binaries[i], "HPCPROF-", 8))
             return true;
     return says_version_4(folder);
 }
