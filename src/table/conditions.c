@@ -158,14 +158,26 @@ static lode_status take_integer_test(struct parser *p, unsigned column, enum tes
     return LODE_OK;
 }
 
-static lode_status take_real_test(struct parser *p, unsigned column, enum test test)
+/* Names of numbers and hexadecimal ones are none here, as in SQL. */
+static lode_status take_real(struct parser *p, double *number)
 {
     char *end;
     skip_blanks(p);
-    double number = strtod(p->at, &end);
-    if (end == p->at || isnan(number))
+    *number = strtod(p->at, &end);
+    size_t length = (size_t)(end - p->at);
+    if (length == 0 || strspn(p->at, "+-.0123456789eE") < length || word_length(end) > 0)
         return fail(p, "a number");
     p->at = end;
+    return LODE_OK;
+}
+
+/* Nothing is beyond a bound that is infinite. */
+static lode_status take_real_test(struct parser *p, unsigned column, enum test test)
+{
+    double number;
+    LODE_TRY(take_real(p, &number));
+    p->conditions->is_empty |=
+        (test == TEST_LESS && number == -HUGE_VAL) || (test == TEST_MORE && number == HUGE_VAL);
     lode_scan_filter *filter = add_filter(p, column, test);
     double *kept = lode_arena_alloc(&p->conditions->arena, sizeof *kept, sizeof *kept);
     LODE_TRY_ALLOC(filter && kept, p->error);

@@ -134,6 +134,18 @@ def pprof_labels_packed(scale):
     return gzip.compress(pprof_labels(scale), 6)
 
 
+def pprof_binary(folder, _, scale):
+    """Mappings of a binary beside the profile, whose sections all are the same notes without a build id."""
+    sections, mappings, notes = 10000 * scale, 5 * scale, bytes(65000)
+    rows = struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, 64, 16, 0, 0, 1, 0) + struct.pack("<IIQQQQIIQQ", 0, 7, 0, 0, 64, len(notes), 0, 0, 1, 0) * (sections - 1)
+    header = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 64 + len(notes), 0, 64, 56, 0, 64, sections, 0)
+    (folder / "program").write_bytes(header + notes + rows)
+    words = message(6, b"/nowhere/program") + message(6, b"0123456789abcdef0123456789abcdef01234567")
+    mapped = b"".join(message(3, scalar(1, i) + scalar(5, 3) + scalar(6, 4)) + message(4, scalar(1, i) + scalar(2, i) + scalar(3, i)) for i in range(1, mappings + 1))
+    (folder / "x.pb").write_bytes(TYPE + BASE + words + mapped + sample([1]))
+    return folder / "x.pb"
+
+
 # ---- folded stacks ----
 
 
@@ -280,6 +292,7 @@ CASES = (
     ("pprof", "labels", "x.pb", pprof_labels, ("export",), False),
     ("pprof", "labels, packed", "x.pb.gz", pprof_labels_packed, ("export",), False),
     ("pprof", "zeros", "x.pb.gz", zeros, ("check",), True),
+    ("pprof", "a binary of notes", None, pprof_binary, ("top",), False),
     ("folded", "contexts", "x.folded", folded_tree, ALL, False),
     ("folded", "contexts, packed", "x.folded.gz", folded_packed, ALL, False),
     ("folded", "names", "x.folded", folded_names, READ, False),

@@ -7,8 +7,10 @@ and conditions are random, of stores of all kinds, with any number of threads; -
 
 import math
 import random
+import struct
 import sys
 import tempfile
+from pathlib import Path
 
 import stores
 from grammar import ODD
@@ -23,6 +25,7 @@ WRONG = (("'nothing', 'id'", "there is no table 'nothing'"), ("'grouped', 'key'"
 CONDITIONS = ("", "id", "id =", "id = x", "id = 1.5", "id = 1x", "id = 99999999999999999999", "id ! 1", "id = 1 or id = 2", "id = 1 and", "id = 1, id = 2", "id in 1", "id in (",
               "id in ()", "id in (1", "id in (1,)", "id in (1 2)", "name in ('a')", "name < 'a'", "name = a", "name = 'a", "nothing = 1", "and id = 1", "id = 1 id = 2",
               " and ".join(["id >= 0"] * 65))
+REALS = ("value > inf", "value < -infinity", "value = nan", "value < 0x1p3", "value > 1x", "value > x", "value in (1)")
 
 
 class Questions:
@@ -161,7 +164,28 @@ def refusals(tap, lode):
         done = lode.call("sql", DATABASE, f"select * from grouped('context', 'kind', 'id', {quoted(condition)})")
         if done.returncode == 0 or "in the condition" not in done.stderr:
             wrong.append(f"{condition}: {done.stderr or done.stdout}")
-    tap.check(not wrong, f"{len(WRONG) + len(CONDITIONS)} wrong arguments are refused with a reason", wrong)
+    for condition in REALS:
+        done = lode.call("sql", DATABASE, f"select * from grouped('value', 'metric_id', 'value', {quoted(condition)})")
+        if done.returncode == 0 or "in the condition" not in done.stderr:
+            wrong.append(f"{condition}: {done.stderr or done.stdout}")
+    tap.check(not wrong, f"{len(WRONG) + len(CONDITIONS) + len(REALS)} wrong arguments are refused with a reason", wrong)
+
+
+def infinite(tap, lode, folder):
+    """Nothing is beyond infinity, which a value may be, and a bound too."""
+    store = Path(folder) / "infinite"
+    if lode.call("synth", "database", "--profiles", 3, "--contexts", 50, "-o", store).returncode != 0:
+        raise RuntimeError("no database")
+    (largest,), = lode.rows(store, "select max(value) from value where profile_id > 0")
+    for path in (store / "profile.db", store / "cct.db"):
+        path.write_bytes(path.read_bytes().replace(struct.pack("<d", largest), struct.pack("<d", math.inf)))
+    wrong = [] if lode.rows(store, "select max(value) > 1e300 from value") == [(1,)] else ["no value is infinite"]
+    for test in ("> 9e999", ">= 9e999", "< 9e999", "< -9e999", "> -9e999", "= 9e999"):
+        found, wanted = (lode.rows(store, f"select coalesce(sum({n}), 0) from {t}") for n, t in
+                         (("rows", f"grouped('value', 'metric_id', 'value', 'value {test}')"), ("value is not null", f"value where value {test}")))
+        if found != wanted:
+            wrong.append(f"{test}: {found}, not {wanted}")
+    tap.check(not wrong, "bounds and values that are infinite", wrong)
 
 
 def body(tap, lode, options):
@@ -169,6 +193,7 @@ def body(tap, lode, options):
         check_store(tap, lode, store, options.queries, options.seed + number)
     with tempfile.TemporaryDirectory() as folder:
         threads(tap, lode, folder)
+        infinite(tap, lode, folder)
     refusals(tap, lode)
 
 

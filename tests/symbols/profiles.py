@@ -67,6 +67,7 @@ int main(int argc, char **argv)
 SINK = "__attribute__((noinline)) int sink(int x) { return x * 7; }\n"
 FUNCTIONS = ("nested", "around", "straight", "main", "sink")
 BIAS = 0x7F5500000000
+SOUGHT = 4096    # mappings whose binaries are looked for
 OTHER_ID = "0123456789abcdef0123456789abcdef01234567"
 
 Instruction = collections.namedtuple("Instruction", "address function text")
@@ -106,21 +107,28 @@ class Program:
 class Profile:
     """A profile with a sample at each instruction; `lines` says what the profile itself knows of an address, innermost first."""
 
-    def __init__(self, program, lines=lambda address: [], build_id=None, path=None, is_mapped=True):
+    def __init__(self, program, lines=lambda address: [], build_id=None, path=None, is_mapped=True, others=0):
         self.strings = {"": 0}
-        mapping = [(1, 1), (5, self.text(str(path or program.path))), (6, self.text(program.id if build_id is None else build_id))]
+        mapping = [(1, others + 1), (5, self.text(str(path or program.path))), (6, self.text(program.id if build_id is None else build_id))]
         if is_mapped:
             mapping += [(2, BIAS), (3, BIAS + program.size), (4, program.offset)]
-        fields, functions = [(1, message((1, self.text("cost")), (2, self.text("nanoseconds")))), (3, message(*mapping))], {}
+        fields, functions = [(1, message((1, self.text("cost")), (2, self.text("nanoseconds")))), *self.nowhere(others), (3, message(*mapping))], {}
         self.costs = {}
         for number, one in enumerate(program.instructions, 1):
             shown = [(functions.setdefault((name, file), len(functions) + 1), line) for name, file, line in lines(one.address)]
             at = program.mapped(one.address) if is_mapped else one.address
             self.costs[one.address] = 1000 + number
             fields += [(2, message((1, number), (2, self.costs[one.address]))),
-                       (4, message((1, number), (2, 1), (3, at), *((4, message((1, function), (2, line))) for function, line in shown)))]
+                       (4, message((1, number), (2, others + 1), (3, at), *((4, message((1, function), (2, line))) for function, line in shown)))]
         fields += [(5, message((1, number), (2, self.text(name)), (4, self.text(file)))) for (name, file), number in functions.items()]
         self.bytes = gzip.compress(message(*fields, *((6, word.encode()) for word in self.strings)))
+
+    def nowhere(self, count):
+        """Mappings of binaries that are not there, each with a location."""
+        fields, known = [], [(5, self.text("/nowhere/at/all")), (6, self.text(OTHER_ID))]
+        for number in range(1, count + 1):
+            fields += [(3, message((1, number), *known)), (4, message((1, number + 1000000), (2, number), (3, number)))]
+        return fields
 
     def text(self, word):
         return self.strings.setdefault(word, len(self.strings))
@@ -257,6 +265,9 @@ def check_places(tap, lode, folder, program, loops):
     for number, text in enumerate(("", "ab", program.id[:-1], program.id[:-2], program.id + "00", "x" + program.id[1:], "ab" * 200)):
         other = Profile(program, build_id=text).write(folder / f"other-{number}.pb.gz")
         tap.check(not loops_of(lode, other), f"no binary has the build id {text[:44]!r}")
+    for others in (SOUGHT - 1, SOUGHT):
+        many = Profile(program, others=others).write(folder / f"many-{others}.pb.gz")
+        tap.check(loops_of(lode, many) == (loops if others < SOUGHT else {}), f"binaries of {SOUGHT} mappings are looked for: after {others} others")
 
 
 def check_reader(tap, lode, folder, program):

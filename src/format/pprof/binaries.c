@@ -39,6 +39,7 @@ struct asking {
     size_t id_size;
     const struct member *members; /* locations of the mapping */
     size_t count;
+    unsigned sought; /* mappings with a build id so far */
 };
 
 /* ---- asking ---- */
@@ -193,8 +194,10 @@ static lode_status ask_mapping(struct asking *self, const struct member *members
     self->mapping = LODE_ARRAY_AT(&reader->mappings, struct pprof_mapping, members->mapping);
     self->members = members;
     self->count = count;
-    if (!self->mapping->has_file || !read_id(self) || reader->codes.count == PPROF_BINARIES_MOST)
+    if (!self->mapping->has_file || !read_id(self) || reader->codes.count == PPROF_BINARIES_MOST ||
+        self->sought == PPROF_SOUGHT_MOST)
         return LODE_OK;
+    self->sought++;
     self->path = lode_strings_at(&reader->import.frames.strings, self->mapping->name);
     lode_status status = try_paths(self);
     return status == LODE_END ? LODE_OK : status;

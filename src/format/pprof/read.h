@@ -28,6 +28,7 @@ enum {
     PPROF_FRAMES_FEW = 8,        /* of a location: visited again and again */
     PPROF_DEPTH_MOST = 1 << 18,  /* contexts of one sample */
     PPROF_BINARIES_MOST = 256,   /* that are read */
+    PPROF_SOUGHT_MOST = 1 << 12, /* mappings whose binaries are looked for */
     PPROF_CHAIN = 4,             /* contexts that an address may become instead of one */
     PPROF_LABELS_MOST = 1 << 16, /* different labels that are counted */
     PPROF_FIELDS = 16            /* numbers of fields of a profile */

@@ -11,13 +11,15 @@
 enum {
     HEADER_SIZE = 64,
     NAMES_MOST = 1 << 20, /* bytes of section names */
-    NOTES_MOST = 1 << 16  /* bytes of a section with notes */
+    NOTES_MOST = 1 << 16, /* bytes of a section with notes */
+    NOTES_ALL = 1 << 20   /* of all of them: the id is in one of the first */
 };
 
 struct reading {
     struct binary_notes *notes;
     int fd;
     uint64_t size;
+    uint64_t notes_left; /* bytes */
     bool is_wide, is_big;
 };
 
@@ -96,9 +98,11 @@ static void take_id(const struct reading *self, struct lode_range rest)
     }
 }
 
-static void read_id(const struct reading *self, const struct section *section)
+static void read_id(struct reading *self, const struct section *section)
 {
-    uint8_t *bytes = load(self, section->offset, section->size, NOTES_MOST);
+    uint64_t most = self->notes_left < NOTES_MOST ? self->notes_left : NOTES_MOST;
+    uint8_t *bytes = load(self, section->offset, section->size, most);
+    self->notes_left -= bytes ? section->size : 0;
     if (bytes)
         take_id(self, (struct lode_range){bytes, section->size});
     free(bytes);
@@ -118,7 +122,7 @@ static bool begins(const char *name, const char *with)
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-static void use_section(const struct reading *self, const struct section *section, const char *name)
+static void use_section(struct reading *self, const struct section *section, const char *name)
 {
     if (section->type == SHT_NOBITS)
         return;
@@ -140,7 +144,7 @@ static struct section section_at(const struct reading *self, const uint8_t *at)
                             .size = get_word(self, at + 8 + 3 * word)};
 }
 
-static bool read_sections(const struct reading *self, const uint8_t *header)
+static bool read_sections(struct reading *self, const uint8_t *header)
 {
     size_t word = self->is_wide ? 8 : 4, entry = self->is_wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
     /* After entry, program headers: section headers, flags, six numbers of 16 bits. */
@@ -167,7 +171,7 @@ static bool read_sections(const struct reading *self, const uint8_t *header)
 
 bool lode_binary_notes(struct binary_notes *notes, int fd, uint64_t size)
 {
-    struct reading self = {.notes = notes, .fd = fd, .size = size};
+    struct reading self = {.notes = notes, .fd = fd, .size = size, .notes_left = NOTES_ALL};
     uint8_t header[HEADER_SIZE];
     *notes = (struct binary_notes){0};
     if (!read_at(&self, 0, header, sizeof header) || memcmp(header, ELFMAG, SELFMAG) != 0)
