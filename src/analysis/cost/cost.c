@@ -14,13 +14,11 @@
 #include <lode/private/columns.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Each range of context ids belongs to one thread, which adds in profile order. */
 enum {
     RANGES_PER_THREAD = 4,
-    FIXED_RANGES = 64, /* where a sum over ranges is asked for, their number depends on nothing */
-    PIECE = 1 << 13    /* numbers that ranks exchange at once */
+    FIXED_RANGES = 64 /* where a sum over ranges is asked for, their number depends on nothing */
 };
 
 /* Differences below this fraction of the inclusive cost are rounding errors. */
@@ -122,11 +120,9 @@ static lode_status add_profile(struct gathering *gathering, uint32_t profile, ui
     return LODE_OK;
 }
 
-static lode_status gather_range(void *context, uint64_t item, unsigned worker, lode_error *error)
+static lode_status gather_range(void *context, uint64_t range, unsigned worker, lode_error *error)
 {
     struct gathering *gathering = context;
-    const struct lode_comm *comm = gathering->comm;
-    uint64_t range = comm ? item * comm->place.size + comm->place.rank : item;
     struct lode_map unlisted_ids;
     lode_status status = LODE_OK;
     (void)worker;
@@ -138,10 +134,10 @@ static lode_status gather_range(void *context, uint64_t item, unsigned worker, l
     return status;
 }
 
-static lode_status finish_range(void *context, uint64_t item, lode_error *error)
+static lode_status finish_range(void *context, uint64_t range, lode_error *error)
 {
     struct gathering *gathering = context;
-    (void)item;
+    (void)range;
     return lode_progress_add(&gathering->progress, 1, error);
 }
 
@@ -162,33 +158,16 @@ static lode_status choose_ranges(struct gathering *gathering, unsigned threads, 
     return LODE_OK;
 }
 
-/* Numbers that one rank has, where the others have zeros: no bit of them changes. */
-static lode_status collect(const struct gathering *gathering, void *numbers, uint64_t count,
-                           lode_error *error)
-{
-    uint64_t bits[PIECE];
-    unsigned char *at = numbers;
-    while (gathering->comm && count > 0) {
-        size_t piece = count < PIECE ? (size_t)count : PIECE;
-        memcpy(bits, at, piece * sizeof *bits);
-        LODE_TRY(lode_comm_allreduce(gathering->comm, bits, piece, LODE_COMM_SUM, error));
-        memcpy(at, bits, piece * sizeof *bits);
-        at += piece * sizeof *bits;
-        count -= piece;
-    }
-    return LODE_OK;
-}
-
 static lode_status collect_all(struct gathering *gathering, lode_error *error)
 {
     lode_cost *cost = gathering->cost;
     const struct unlisted *unlisted = &gathering->unlisted;
     uint64_t ranges = gathering->ranges;
-    LODE_TRY(
-        collect(gathering, gathering->inclusive ? cost->inclusive : cost->own, cost->tree->count, error));
-    LODE_TRY(collect(gathering, unlisted->contexts, ranges, error));
-    LODE_TRY(collect(gathering, unlisted->values, ranges, error));
-    LODE_TRY(collect(gathering, unlisted->sums, ranges, error));
+    double *costs = gathering->inclusive ? cost->inclusive : cost->own;
+    LODE_TRY(lode_ranks_collect(gathering->comm, costs, cost->tree->count, error));
+    LODE_TRY(lode_ranks_collect(gathering->comm, unlisted->contexts, ranges, error));
+    LODE_TRY(lode_ranks_collect(gathering->comm, unlisted->values, ranges, error));
+    LODE_TRY(lode_ranks_collect(gathering->comm, unlisted->sums, ranges, error));
     for (uint64_t i = 0; i < ranges; i++) {
         cost->unlisted_contexts += unlisted->contexts[i];
         cost->unlisted_values += unlisted->values[i];
@@ -202,21 +181,17 @@ static lode_status collect_all(struct gathering *gathering, lode_error *error)
 static lode_status gather_ranges(struct gathering *gathering, const lode_cost_options *options,
                                  unsigned threads, lode_error *error)
 {
-    const struct lode_comm *comm = gathering->comm;
-    uint64_t ranges = gathering->ranges, rank = comm ? comm->place.rank : 0,
-             size = comm ? comm->place.size : 1;
+    uint64_t ranges = gathering->ranges;
+    const struct lode_share share = lode_ranks_turns(gathering->comm, ranges);
     struct unlisted *unlisted = &gathering->unlisted;
     unlisted->contexts = calloc((size_t)ranges, sizeof *unlisted->contexts);
     unlisted->values = calloc((size_t)ranges, sizeof *unlisted->values);
     unlisted->sums = calloc((size_t)ranges, sizeof *unlisted->sums);
     LODE_TRY_ALLOC(unlisted->contexts && unlisted->values && unlisted->sums, error);
-    struct lode_job job = {.items = rank < ranges ? (ranges - rank + size - 1) / size : 0,
-                           .work = gather_range,
-                           .finish = finish_range,
-                           .context = gathering,
-                           .pool = options->pool};
-    gathering->progress.total = job.items;
-    LODE_TRY(lode_pool_run(threads, &job, error));
+    struct lode_job job = {
+        .work = gather_range, .finish = finish_range, .context = gathering, .pool = options->pool};
+    gathering->progress.total = share.count;
+    LODE_TRY(lode_ranks_job(gathering->comm, threads, &job, &share, error));
     return collect_all(gathering, error);
 }
 
@@ -263,9 +238,10 @@ static lode_status agree(const struct gathering *gathering, lode_error *error)
 static lode_status compute(lode_cost *cost, const lode_cost_options *options, struct lode_comm *comm,
                            lode_error *error)
 {
-    struct gathering gathering = {
-        .cost = cost,
-        .progress = {.report = options->on_progress, .user = options->user, .phase = "adding up profiles"}};
+    struct gathering gathering = {.cost = cost,
+                                  .progress = {.report = ranks_is_first(comm) ? options->on_progress : NULL,
+                                               .user = options->user,
+                                               .phase = "adding up profiles"}};
     cost->metric = options->metric;
     if (cost->metric == NULL)
         LODE_TRY(lode_database_default_metric(cost->db, &cost->metric, error));
@@ -302,40 +278,39 @@ lode_status lode_cost_make(lode_cost **out, const lode_database *db, lode_error 
 struct order {
     const lode_database *db;
     const lode_cost_options *options;
-    lode_cost **out;
 };
 
-/* What one rank does. Ranks that are threads share the costs of the first. */
-static lode_status compute_on_rank(void *context, struct lode_comm *comm, lode_error *error)
+static lode_status make(void **out, const void *context, struct lode_comm *comm, lode_error *error)
 {
     const struct order *order = context;
-    lode_cost_options options = *order->options;
     lode_cost *cost = NULL;
-    if (comm->place.rank > 0)
-        options.on_progress = NULL;
     LODE_TRY(lode_cost_make(&cost, order->db, error));
-    lode_status status = compute(cost, &options, comm->place.size > 1 ? comm : NULL, error);
-    if (status == LODE_OK && (comm->place.rank == 0 || options.comm))
-        *order->out = cost;
+    lode_status status = compute(cost, order->options, comm, error);
+    if (status == LODE_OK)
+        *out = cost;
     else
         lode_cost_free(cost);
     return status;
+}
+
+static void free_cost(void *cost)
+{
+    lode_cost_free(cost);
 }
 
 lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lode_cost_options *given,
                               lode_error *error)
 {
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
-    struct order order = {db, &options, out};
+    const struct order order = {db, &options};
+    const struct lode_ranks_result result = {make, free_cost, &order};
+    void *made = NULL;
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
     const struct lode_ranks ranks = {options.comm, options.local_ranks, options.on_progress, options.user};
-    lode_status status = lode_ranks_run(&ranks, compute_on_rank, &order, error);
-    if (status != LODE_OK) {
-        lode_cost_free(*out);
-        *out = NULL;
-    }
-    return status;
+    LODE_TRY(lode_ranks_make(&made, &ranks, &result, error));
+    *out = made;
+    return LODE_OK;
 }
 
 void lode_cost_free(lode_cost *cost)
