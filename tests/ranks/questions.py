@@ -29,7 +29,7 @@ QUESTIONS = (
     ("check", "--level", "full", "--limit", "1", "--json"),
 )
 # What writes a store, and arguments before it.
-WRITERS = ()
+WRITERS = (("convert",), ("convert", "--drop-unlisted"), ("merge", "--drop-unlisted"), ("convert", "--format", "hpctoolkit-draft-metadb"))
 LOCAL = (("--local-ranks", "2", "--threads", "1"), ("--local-ranks", "3", "--threads", "2"), ("--local-ranks", "5"))
 FLIPS = 12
 RANKS = 3
