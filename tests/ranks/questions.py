@@ -27,6 +27,9 @@ LOOPS = "toolkit-loops-cputime-t-v0"
 QUESTIONS = (
     ("check", "--level", "full"),
     ("check", "--level", "full", "--limit", "1", "--json"),
+    ("top", "--profiles", "profile=1-40", "--json"),
+    ("top", "--metric", "all", "--by", "line", "--profiles", "profile=1-3", "--csv"),
+    ("top", "--from", "1ns", "--json"),
 )
 # What writes a store, and arguments before it.
 WRITERS = (("convert",), ("convert", "--drop-unlisted"), ("merge", "--drop-unlisted"), ("convert", "--format", "hpctoolkit-draft-metadb"))
