@@ -30,6 +30,10 @@ QUESTIONS = (
     ("top", "--profiles", "profile=1-40", "--json"),
     ("top", "--metric", "all", "--by", "line", "--profiles", "profile=1-3", "--csv"),
     ("top", "--from", "1ns", "--json"),
+    ("top", "--by", "rank"),
+    ("profiles", "--json"),
+    ("profiles", "--function", "a", "--json"),
+    ("diagnose", "--all", "--deep", "--json"),
 )
 # What writes a store, and arguments before it.
 WRITERS = (("convert",), ("convert", "--drop-unlisted"), ("merge", "--drop-unlisted"), ("convert", "--format", "hpctoolkit-draft-metadb"))
