@@ -13,7 +13,9 @@
 #include "model/table.h"
 #include <lode/private/columns.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Each range of context ids belongs to one thread, which adds in profile order. */
 enum {
@@ -40,6 +42,9 @@ struct gathering {
     uint32_t profile_count;
     struct lode_comm *comm; /* its ranks take ranges in turn; NULL: this process alone */
     uint64_t ids_per_range, ranges;
+    /* Groups that ranges have met, and that there are: fewer are met where keys do not rise. */
+    _Atomic uint64_t met, there;
+    uint64_t *disordered; /* by profile of the list: each range has to look at all keys */
     struct unlisted unlisted;
     struct lode_progress progress;
 };
@@ -88,49 +93,94 @@ static lode_status list_profiles(struct gathering *gathering, const lode_cost_op
     return LODE_OK;
 }
 
-/* Adds a profile's values at the ids of a range. Unknown ids go to `unlisted_ids`. */
-static lode_status add_profile(struct gathering *gathering, uint32_t profile, uint64_t range,
-                               struct lode_map *unlisted_ids, lode_error *error)
+/* A range of ids that one thread adds up. */
+struct range {
+    uint64_t number, first, end;
+    uint64_t met, there;
+    struct lode_map unlisted_ids;
+};
+
+static lode_status add_unlisted(struct gathering *gathering, struct range *range, uint32_t id, double value,
+                                lode_error *error)
 {
-    uint64_t first = range * gathering->ids_per_range;
-    uint64_t end = range + 1 < gathering->ranges ? first + gathering->ids_per_range : UINT64_MAX;
-    const lode_database *db = gathering->cost->db;
-    double *to = gathering->inclusive ? gathering->cost->inclusive : gathering->cost->own;
-    lode_block block;
-    LODE_TRY(lode_profile_block(db, profile, &block, error));
-    for (uint32_t g = lode_block_seek(&block, 0, (uint32_t)first); g < block.group_count; g++) {
-        uint32_t key = block_group_key(&block, g);
-        lode_group group;
-        double value;
-        if (key >= end)
-            break;
-        LODE_TRY(lode_block_group(&block, g, &group, error));
-        if (lode_group_lookup(&block, &group, gathering->id, &value) != LODE_OK)
-            continue;
-        uint32_t index = lode_context_tree_find(&db->tree, key);
-        if (index != LODE_NO_INDEX) {
-            to[index] += value;
-            continue;
-        }
-        if (lode_map_add(unlisted_ids, key, 0, NULL) == NULL)
-            return lode_fail_memory(error);
-        gathering->unlisted.values[range]++;
-        gathering->unlisted.sums[range] += value;
-    }
+    LODE_TRY_ALLOC(lode_map_add(&range->unlisted_ids, id, 0, NULL), error);
+    gathering->unlisted.values[range->number]++;
+    gathering->unlisted.sums[range->number] += value;
     return LODE_OK;
 }
 
-static lode_status gather_range(void *context, uint64_t range, unsigned worker, lode_error *error)
+/* Adds values at the ids of a range: of all groups, or up to the first that is out of order. */
+static lode_status add_block(struct gathering *gathering, struct range *range, const lode_block *block,
+                             bool is_disordered, lode_error *error)
+{
+    const struct lode_context_tree *tree = &gathering->cost->db->tree;
+    double *to = gathering->inclusive ? gathering->cost->inclusive : gathering->cost->own;
+    uint64_t least = range->first, end = range->end;
+    uint32_t g = is_disordered ? 0 : lode_block_seek(block, 0, (uint32_t)least), met = 0;
+    for (; g < block->group_count; g++) {
+        uint32_t key = block_group_key(block, g);
+        lode_group group;
+        double value;
+        if (key < least || key >= end) {
+            if (is_disordered)
+                continue;
+            break;
+        }
+        met++;
+        least = is_disordered ? least : (uint64_t)key + 1;
+        LODE_TRY(lode_block_group(block, g, &group, error));
+        if (lode_group_lookup(block, &group, gathering->id, &value) != LODE_OK)
+            continue;
+        uint32_t index = lode_context_tree_find(tree, key);
+        if (index != LODE_NO_INDEX)
+            to[index] += value;
+        else
+            LODE_TRY(add_unlisted(gathering, range, key, value, error));
+    }
+    range->met += met;
+    return LODE_OK;
+}
+
+static lode_status add_profile(struct gathering *gathering, struct range *range, uint32_t item,
+                               lode_error *error)
+{
+    lode_block block;
+    if (range->first > UINT32_MAX)
+        return LODE_OK;
+    LODE_TRY(lode_profile_block(gathering->cost->db, gathering->profiles[item], &block, error));
+    range->there += range->number == 0 ? block.group_count : 0;
+    return add_block(gathering, range, &block, gathering->disordered[item] != 0, error);
+}
+
+/* Of all profiles, in their order: which one a range has met depends on the range. */
+static lode_status find_first_error(const struct gathering *gathering, lode_error *error)
+{
+    for (uint32_t i = 0; i < gathering->profile_count; i++) {
+        lode_block block;
+        lode_group group;
+        LODE_TRY(lode_profile_block(gathering->cost->db, gathering->profiles[i], &block, error));
+        for (uint32_t g = 0; g < block.group_count; g++)
+            LODE_TRY(lode_block_group(&block, g, &group, error));
+    }
+    return LODE_ERR_CORRUPT;
+}
+
+static lode_status gather_range(void *context, uint64_t number, unsigned worker, lode_error *error)
 {
     struct gathering *gathering = context;
-    struct lode_map unlisted_ids;
+    struct range range = {.number = number, .first = number * gathering->ids_per_range};
     lode_status status = LODE_OK;
     (void)worker;
-    lode_map_init(&unlisted_ids);
+    range.end = number + 1 < gathering->ranges ? range.first + gathering->ids_per_range : UINT64_MAX;
+    lode_map_init(&range.unlisted_ids);
     for (uint32_t i = 0; i < gathering->profile_count && status == LODE_OK; i++)
-        status = add_profile(gathering, gathering->profiles[i], range, &unlisted_ids, error);
-    gathering->unlisted.contexts[range] = unlisted_ids.count;
-    lode_map_free(&unlisted_ids);
+        status = add_profile(gathering, &range, i, error);
+    if (status == LODE_ERR_CORRUPT)
+        status = find_first_error(gathering, error);
+    gathering->unlisted.contexts[number] = range.unlisted_ids.count;
+    gathering->met += range.met;
+    gathering->there += range.there;
+    lode_map_free(&range.unlisted_ids);
     return status;
 }
 
@@ -178,20 +228,66 @@ static lode_status collect_all(struct gathering *gathering, lode_error *error)
     return LODE_OK;
 }
 
+static lode_status run_ranges(struct gathering *gathering, const lode_cost_options *options, unsigned threads,
+                              lode_error *error)
+{
+    const struct lode_share share = lode_ranks_turns(gathering->comm, gathering->ranges);
+    struct lode_job job = {
+        .work = gather_range, .finish = finish_range, .context = gathering, .pool = options->pool};
+    gathering->progress.done = 0;
+    gathering->progress.total = share.count;
+    return lode_ranks_job(gathering->comm, threads, &job, &share, error);
+}
+
+static lode_status find_disorder(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    struct gathering *gathering = context;
+    lode_block block;
+    (void)worker;
+    LODE_TRY(lode_profile_block(gathering->cost->db, gathering->profiles[item], &block, error));
+    for (uint32_t g = 1; g < block.group_count && !gathering->disordered[item]; g++)
+        gathering->disordered[item] = block_group_key(&block, g) <= block_group_key(&block, g - 1);
+    return LODE_OK;
+}
+
+static void clear(struct gathering *gathering)
+{
+    const struct unlisted *unlisted = &gathering->unlisted;
+    lode_cost *cost = gathering->cost;
+    memset(gathering->inclusive ? cost->inclusive : cost->own, 0, cost->tree->count * sizeof *cost->own);
+    memset(unlisted->values, 0, (size_t)gathering->ranges * sizeof *unlisted->values);
+    memset(unlisted->sums, 0, (size_t)gathering->ranges * sizeof *unlisted->sums);
+}
+
+/* Costs do not depend on how ids are cut into ranges, whatever is wrong with their order. */
+static lode_status repeat_disordered(struct gathering *gathering, const lode_cost_options *options,
+                                     unsigned threads, lode_error *error)
+{
+    struct lode_comm *comm = gathering->comm;
+    const struct lode_share share = lode_ranks_turns(comm, gathering->profile_count);
+    struct lode_job job = {.work = find_disorder, .context = gathering, .pool = options->pool};
+    uint64_t numbers[] = {atomic_load(&gathering->met), atomic_load(&gathering->there)};
+    LODE_TRY(comm ? lode_comm_allreduce(comm, numbers, 2, LODE_COMM_SUM, error) : LODE_OK);
+    if (numbers[0] == numbers[1])
+        return LODE_OK;
+    LODE_TRY(lode_ranks_job(comm, threads, &job, &share, error));
+    LODE_TRY(lode_ranks_collect(comm, gathering->disordered, gathering->profile_count, error));
+    clear(gathering);
+    return run_ranges(gathering, options, threads, error);
+}
+
 static lode_status gather_ranges(struct gathering *gathering, const lode_cost_options *options,
                                  unsigned threads, lode_error *error)
 {
     uint64_t ranges = gathering->ranges;
-    const struct lode_share share = lode_ranks_turns(gathering->comm, ranges);
     struct unlisted *unlisted = &gathering->unlisted;
     unlisted->contexts = calloc((size_t)ranges, sizeof *unlisted->contexts);
     unlisted->values = calloc((size_t)ranges, sizeof *unlisted->values);
     unlisted->sums = calloc((size_t)ranges, sizeof *unlisted->sums);
-    LODE_TRY_ALLOC(unlisted->contexts && unlisted->values && unlisted->sums, error);
-    struct lode_job job = {
-        .work = gather_range, .finish = finish_range, .context = gathering, .pool = options->pool};
-    gathering->progress.total = share.count;
-    LODE_TRY(lode_ranks_job(gathering->comm, threads, &job, &share, error));
+    gathering->disordered = calloc((size_t)gathering->profile_count + 1, sizeof *gathering->disordered);
+    LODE_TRY_ALLOC(unlisted->contexts && unlisted->values && unlisted->sums && gathering->disordered, error);
+    LODE_TRY(run_ranges(gathering, options, threads, error));
+    LODE_TRY(repeat_disordered(gathering, options, threads, error));
     return collect_all(gathering, error);
 }
 
@@ -204,6 +300,7 @@ static lode_status gather(struct gathering *gathering, const lode_cost_options *
     free(gathering->unlisted.contexts);
     free(gathering->unlisted.values);
     free(gathering->unlisted.sums);
+    free(gathering->disordered);
     return status;
 }
 

@@ -84,17 +84,37 @@ static lode_status ask_spread(FILE *out, const lode_database *db, struct lode_co
 static const question questions[] = {ask_profiles, ask_window, ask_spread};
 #define QUESTIONS (sizeof questions / sizeof *questions)
 
+enum {
+    DAMAGED = 60
+};
+
 /* ---- numbers ---- */
 
 static char *answer(question ask, const lode_database *db, uint32_t ranks)
 {
     char *text;
     size_t size;
+    lode_error error = {0};
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_int_equal(ask(out, db, NULL, ranks, NULL), LODE_OK);
+    int status = ask(out, db, NULL, ranks, &error);
+    fprintf(out, "%d %s\n", status, error.text);
     fclose(out);
     return text;
+}
+
+static void expect_same_answers(const lode_database *db)
+{
+    static const uint32_t sizes[] = {2, 3, 5, 8, 100};
+    for (size_t q = 0; q < QUESTIONS; q++) {
+        char *alone = answer(questions[q], db, 1);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            char *together = answer(questions[q], db, sizes[i]);
+            assert_string_equal(alone, together);
+            free(together);
+        }
+        free(alone);
+    }
 }
 
 static void answers_are_those_of_one_process(void **state)
@@ -106,7 +126,6 @@ static void answers_are_those_of_one_process(void **state)
                                                   .unlisted = true,
                                                   .empty_profile = true},
                                                  {.profiles = 2, .chains = 3, .samples = 1}};
-    static const uint32_t sizes[] = {2, 3, 5, 8, 100};
     (void)state;
     for (size_t m = 0; m < 2; m++) {
         struct minidb mini;
@@ -115,15 +134,37 @@ static void answers_are_those_of_one_process(void **state)
         minidb_make(&mini, &made[m]);
         minidb_files(&mini, files);
         assert_int_equal(lode_database_open_memory(&db, files, HPCT_FILES, NULL), LODE_OK);
-        for (size_t q = 0; q < QUESTIONS; q++) {
-            char *alone = answer(questions[q], db, 1);
-            for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-                char *together = answer(questions[q], db, sizes[i]);
-                assert_string_equal(alone, together);
-                free(together);
-            }
-            free(alone);
-        }
+        expect_same_answers(db);
+        lode_database_close(db);
+        minidb_free(&mini);
+    }
+}
+
+static size_t next_random(uint64_t *random)
+{
+    *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (size_t)(*random >> 33);
+}
+
+/* Whatever is wrong with values and their order. */
+static void answers_from_damaged_values_are_those_of_one_process(void **state)
+{
+    static const struct minidb_options made = {
+        .profiles = 20, .chains = 40, .samples = 10, .statistics = true, .unlisted = true};
+    uint64_t random = 0x5eed;
+    (void)state;
+    for (unsigned i = 0; i < DAMAGED; i++) {
+        struct minidb mini;
+        lode_memory_file files[HPCT_FILES];
+        lode_database *db;
+        minidb_make(&mini, &made);
+        minidb_files(&mini, files);
+        size_t size = mini.size[HPCT_PROFILE];
+        for (size_t hits = 1 + next_random(&random) % 30; hits > 0; hits--)
+            mini.bytes[HPCT_PROFILE][size / 8 + next_random(&random) % (size - size / 8)] ^=
+                (unsigned char)(1u << next_random(&random) % 8);
+        if (lode_database_open_memory(&db, files, HPCT_FILES, NULL) == LODE_OK)
+            expect_same_answers(db);
         lode_database_close(db);
         minidb_free(&mini);
     }
@@ -235,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_those_of_one_process),
+        cmocka_unit_test(answers_from_damaged_values_are_those_of_one_process),
         cmocka_unit_test(messages_do_not_grow_with_values),
         cmocka_unit_test(a_callback_ends_all_ranks),
     };
