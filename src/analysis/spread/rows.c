@@ -423,8 +423,9 @@ static lode_status compute_values(struct pass *self, double *values, lode_error 
     struct lode_spread_question question = {options->metric, self->id,       options->selection,
                                             options->rows,   self->is_outer, options->row_count};
     memset(values, 0, size);
-    lode_status status =
-        self->is_inclusive ? lode_spread_by_contexts(&question, self->db, values, error) : LODE_ABSENT;
+    lode_status status = self->is_inclusive
+                             ? lode_spread_by_contexts(&question, self->db, self->comm, values, error)
+                             : LODE_ABSENT;
     if (status == LODE_OK)
         return lode_spread_agree(self->comm, self->db, self->id, LODE_VALUES_BY_CONTEXTS, error);
     if (status != LODE_ABSENT)

@@ -32,10 +32,10 @@ struct lode_spread_question {
 /*
  * Fills `values`, which are zero, by row, profile, and kind (exclusive, inclusive). LODE_ABSENT if
  * values by profile are better, or if those by context are not those of the summary; values are
- * undefined then.
+ * undefined then. All ranks of `comm`, which may be NULL, have the same.
  */
 lode_status lode_spread_by_contexts(const struct lode_spread_question *question, const lode_database *db,
-                                    double *values, lode_error *error);
+                                    struct lode_comm *comm, double *values, lode_error *error);
 
 enum {
     LODE_SPREAD_PROFILES_PER_ITEM = 16
