@@ -15,7 +15,7 @@ int job_is_quiet(job_kind kind);
 /*
  * Joins the job of the environment, or the named one; *comm is NULL if there is none, or if there
  * are local ranks. Refuses to be one of several tasks that are not ranks of one job, before
- * anything is written, unless `kind` is JOB_OFF, or JOB_AUTO and LODE_MPI=off is in the environment.
+ * anything is written, unless `kind` is JOB_OFF, or JOB_AUTO with LODE_MPI=off.
  */
 int job_join(lode_comm **comm, job_kind kind, int has_local_ranks);
 /*
@@ -24,7 +24,7 @@ int job_join(lode_comm **comm, job_kind kind, int has_local_ranks);
  * that each has an output of its own.
  */
 int job_check_alone(const char *command);
-/* Leaves the job, and returns the exit status of the first task. EXIT_TROUBLE aborts. NULL: no job. */
+/* Leaves the job with the exit status of its first task. EXIT_TROUBLE aborts. NULL: no job. */
 int job_leave(lode_comm *comm, int status);
 /* Whether this process is the one that speaks. */
 int job_is_first(const lode_comm *comm);

@@ -44,8 +44,8 @@ typedef struct lode_spread_options {
  * given ones above them, so that a recursive function counts once; exclusive is the own cost of all
  * given contexts and of what lies below them up to the next function. Both are what hotspots show
  * of a function, and so are their sums over profiles. Memory grows with contexts and profiles, not
- * with values; results do not depend on threads, ranks or the part that values are read from. MT: any
- * thread.
+ * with values; results do not depend on threads, ranks or the part that values are read from. MT:
+ * any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_spread_compute(lode_spread **out, const lode_database *db,
                                                       const lode_spread_options *options, lode_error *error);

@@ -52,8 +52,8 @@ lode_status lode_spread_agree(struct lode_comm *comm, const lode_database *db, u
 /*
  * The cost of each row in each profile: by row, profile, and kind (exclusive, inclusive); 0 where a
  * profile has none, or not the metric. Reads contexts or profiles, whichever are fewer; the values
- * are the same to the last bit. `values` has room for all. The statistic is not used. Ranks of `comm`,
- * which may be NULL, share out profiles.
+ * are the same to the last bit. `values` has room for all. The statistic is not used.
+ * Ranks of `comm`, which may be NULL, share out profiles.
  */
 lode_status lode_spread_rows_values(double *values, const lode_database *db,
                                     const lode_spread_rows_options *options, struct lode_comm *comm,

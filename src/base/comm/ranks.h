@@ -50,8 +50,8 @@ struct lode_share {
 };
 
 /*
- * The items of this rank: contiguous, with a fair part of the weights, which are above 0. `weight` is
- * NULL: all weigh the same. `comm` is NULL: all items.
+ * The items of this rank: contiguous, with a fair part of the weights, which are above 0. `weight`
+ * is NULL: all weigh the same. `comm` is NULL: all items.
  */
 struct lode_share lode_ranks_share(const struct lode_comm *comm, uint64_t items,
                                    uint64_t (*weight)(const void *context, uint64_t item),
@@ -68,8 +68,8 @@ lode_status lode_ranks_job(struct lode_comm *comm, unsigned threads, const struc
                            const struct lode_share *share, lode_error *error);
 
 /*
- * `count` times 8 bytes of any type, each of which one rank has; where the others have zeros, all get
- * them. `comm` is NULL: nothing to do. Collective.
+ * `count` times 8 bytes of any type, each of which one rank has, where the others have zeros: all
+ * get them. `comm` is NULL: nothing to do. Collective.
  */
 lode_status lode_ranks_collect(struct lode_comm *comm, void *items, uint64_t count, lode_error *error);
 

@@ -94,7 +94,7 @@ typedef struct shared_options {
     const char *kinds;          /* a file of rules; NULL: none */
     int mpi;                    /* job_kind */
     uint64_t local_ranks;
-    lode_comm *comm; /* no option: of the tasks that run this call together; NULL: this process alone */
+    lode_comm *comm; /* no option: of tasks that run this call together; NULL: it is alone */
 } shared_options;
 
 enum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Questions to a database on ranks: the numbers of one process, and messages that do not grow with values. */
+/* Questions on ranks: the numbers of one process, and messages that do not grow with values. */
 #include "analysis/spread/spread.h"
 #include "base/comm/comm.h"
 #include "minidb.h"
@@ -263,8 +263,8 @@ static void messages_do_not_grow_with_values(void **state)
                                        samples = {.profiles = 9, .chains = 30, .samples = 500},
                                        chains = {.profiles = 9, .chains = 300, .samples = 10};
     /*
-     * What the messages of a question grow with: more profiles, samples, contexts. -1: perhaps, since
-     * values come from another file then.
+     * What the messages of a question grow with: more profiles, samples, contexts. -1: perhaps,
+     * since values come from another file then.
      */
     static const struct {
         question ask;
@@ -279,7 +279,7 @@ static void messages_do_not_grow_with_values(void **state)
             struct sending many = send(larger[i], cases[c].ask);
             for (size_t rank = 0; rank < RANKS; rank++) {
                 int64_t more = (int64_t)(many.traffic[rank].bytes - few.traffic[rank].bytes);
-                /* 270 chains are 1,080 contexts; a profile has 40 bytes, or 16 for each of 3 rows and 9. */
+                /* 270 chains are 1,080 contexts; a profile has 40 bytes, or 3 rows of 16 and 9. */
                 int64_t most = i == 2 ? INT64_C(1080) * 8 * LEVELS : INT64_C(82) * 57 * LEVELS;
                 assert_true(cases[c].grows[i] < 0 || (more != 0) == cases[c].grows[i]);
                 assert_true(more <= most);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Work that is shared out over ranks: nothing is left out, and all have the result of one process. */
+/* Work that is shared out over ranks: nothing is left out, and all have one result. */
 #include "base/comm/ranks.h"
 #include "unit.h"
 #include <stdatomic.h>
