@@ -5,8 +5,8 @@
  *
  * Usage: on_ranks DATABASE SCRATCH RANKS[,RANKS]... [RATIO] [QUESTION]
  *
- * With RATIO above 0, fails if the busiest of M ranks takes more than RATIO / M of the time of one, in
- * questions that read values.
+ * With RATIO above 0, fails if the busiest of M ranks takes more than RATIO / M of the time of
+ * one, in questions that read values.
  */
 #include "base/comm/comm.h"
 #include <inttypes.h>
