@@ -21,10 +21,16 @@ typedef struct lode_convert_options {
     lode_finding_fn on_finding; /* what was recovered when the database was opened; may be NULL */
     const char *to;             /* the name of the format to write, see below; NULL: "hpctoolkit" */
     lode_pool *pool;            /* NULL: threads are started when needed */
+    /*
+     * All ranks of a communicator call this with the same arguments, and write together; callbacks
+     * run on rank 0. NULL: this process only, as `local_ranks` ranks (0: one).
+     */
+    lode_comm *comm;
+    uint32_t local_ranks;
 } lode_convert_options;
 #define LODE_CONVERT_OPTIONS_INIT                                                                            \
     {                                                                                                        \
-        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL                         \
+        sizeof(lode_convert_options), 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0                \
     }
 
 /*
@@ -36,7 +42,8 @@ typedef struct lode_convert_options {
  * are preserved, with ids after the listed ones.
  *
  * Other formats are those of the drafts that were used before 4.0, "hpctoolkit-draft-xml" and
- * "hpctoolkit-draft-metadb". They preserve ids and orders, and omit what they cannot hold.
+ * "hpctoolkit-draft-metadb". They preserve ids and orders, and omit what they cannot hold. Rank 0
+ * alone writes them.
  * LODE_ERR_ARGUMENT if `to` is none of these. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_convert(const lode_database *db, const char *path,

@@ -50,10 +50,12 @@ typedef struct lode_window_cost_options {
     lode_progress_fn on_progress;
     void *user;
     lode_pool *pool; /* NULL: threads are started for this call */
+    lode_comm *comm; /* all ranks read lines together, as with lode_cost_options */
+    uint32_t local_ranks;
 } lode_window_cost_options;
 #define LODE_WINDOW_COST_OPTIONS_INIT                                                                        \
     {                                                                                                        \
-        sizeof(lode_window_cost_options), 0, 0, NULL, 0, NULL, NULL, NULL                                    \
+        sizeof(lode_window_cost_options), 0, 0, NULL, 0, NULL, NULL, NULL, NULL, 0                           \
     }
 
 /*

@@ -38,7 +38,11 @@ struct command_spec {
     int is_json; /* without being asked */
     size_t options_size;
     const void *defaults; /* NULL: all zero */
-    int joins_job;        /* the tasks of a launcher run it together */
+    /*
+     * FOR_...: stores that the tasks of a launcher share out; of others, the first task does all.
+     * 0: the command does not use MPI.
+     */
+    unsigned on_ranks;
     /* May be NULL. Validates the call before the store is opened; EXIT_DONE if it is valid. */
     int (*usage)(const invocation *call);
     int (*run)(const invocation *call);

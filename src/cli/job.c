@@ -11,22 +11,20 @@
 #include <string.h>
 #include <time.h>
 
-const char *const job_choices[] = {
-    [JOB_AUTO] = "auto", [JOB_OFF] = "off", [JOB_OPENMPI] = "openmpi", [JOB_MPICH] = "mpich", NULL};
-
-int job_is_quiet(void)
+/* Each task works by itself. */
+static int is_off(job_kind kind)
 {
-    return launcher_find().rank > 0;
+    const char *mpi = getenv("LODE_MPI");
+    return kind == JOB_OFF || (kind == JOB_AUTO && mpi && strcmp(mpi, "off") == 0);
 }
 
-void job_prepare_files(void)
+int job_is_quiet(job_kind kind)
 {
-    /* Open MPI's own I/O reports success when the disk is full; use the other one. */
-    setenv("OMPI_MCA_io", "^ompio", 0);
+    return !is_off(kind) && launcher_find().rank > 0;
 }
 
 /* Ends all messages about several tasks. */
-#define ON_THEIR_OWN "'--mpi off' if each task writes a database of its own"
+#define ON_THEIR_OWN "'--mpi off' if each task works on its own"
 
 /* "srun started 4 tasks (SLURM_STEP_NUM_TASKS=4)". */
 static const char *describe(const launch *started, char *text, size_t size)
@@ -77,7 +75,7 @@ static int join(lode_comm **comm, job_kind kind, const launch *started, int is_n
         return report("%s: %s; %s: install the plug-in, start one task, or use " ON_THEIR_OWN, found.path,
                       error.text, describe(started, tasks, sizeof tasks));
     if (status == LODE_ERR_UNSUPPORTED)
-        return report("%s: %s (use '--mpi off' to build without MPI)", found.path, error.text);
+        return report("%s: %s (use '--mpi off' to work without MPI)", found.path, error.text);
     return report_error(found.path, &error);
 }
 
@@ -114,10 +112,12 @@ int job_join(lode_comm **comm, job_kind kind, int has_local_ranks)
     launch started = launcher_find();
     int is_needed = kind != JOB_AUTO || started.tasks != 1;
     *comm = NULL;
-    if (kind == JOB_OFF)
+    if (is_off(kind))
         return EXIT_DONE;
     if (kind == JOB_AUTO)
         kind = started.mpi;
+    /* Where ranks write a file jointly, Open MPI's own I/O hides that the disk is full. */
+    setenv("OMPI_MCA_io", "^ompio", 0);
     if (has_local_ranks || kind == JOB_OFF)
         return check_alone(&started, has_local_ranks);
     int status = join(comm, kind, &started, is_needed);
@@ -127,22 +127,21 @@ int job_join(lode_comm **comm, job_kind kind, int has_local_ranks)
 int job_check_alone(const char *command)
 {
     launch started = launcher_find();
-    const char *mpi = getenv("LODE_MPI");
     char tasks[512];
-    if (started.tasks < 2 || (mpi && strcmp(mpi, "off") == 0))
+    if (started.tasks < 2 || is_off(JOB_AUTO))
         return EXIT_DONE;
     if (started.rank == 0)
-        report(
-            "%s, but 'lode %s' does not use MPI (only 'lode build', 'lode merge' and 'lode slice' do): start one "
-            "task, or set LODE_MPI=off if each task has an output of its own",
-            describe(&started, tasks, sizeof tasks), command);
+        report("%s, but 'lode %s' does not use MPI (commands that do have --mpi): start one task, or set "
+               "LODE_MPI=off if each task has an output of its own",
+               describe(&started, tasks, sizeof tasks), command);
     return refuse(&started, EXIT_TROUBLE);
 }
 
 int job_leave(lode_comm *comm, int status)
 {
-    if (comm && status != EXIT_DONE)
+    if (comm && status == EXIT_TROUBLE)
         lode_comm_abort(comm, status);
+    status = lode_comm_first(comm, status);
     lode_comm_leave(comm);
     return status;
 }

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+const char *const job_choices[] = {
+    [JOB_AUTO] = "auto", [JOB_OFF] = "off", [JOB_OPENMPI] = "openmpi", [JOB_MPICH] = "mpich", NULL};
+
 /*
  * What launchers tell the tasks that they start. The first whose rank is set decides: what prepares
  * MPI comes before what only starts tasks, since a launcher may run inside another one.

@@ -11,6 +11,7 @@ typedef enum job_kind {
     JOB_OPENMPI,
     JOB_MPICH
 } job_kind;
+extern const char *const job_choices[];
 
 typedef struct launch {
     const char *name;     /* of the launcher; NULL: none is known */

@@ -50,8 +50,8 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "complete") == 0)
         return complete_run(argc - 2, argv + 2);
     /* What is wrong with the words of a command is wrong for all processes of a job. */
-    if (!command || command->joins_job)
-        report_quietly(job_is_quiet());
+    if (!command || command->on_ranks)
+        report_quietly(job_is_quiet(JOB_AUTO));
     int given = argc < 2 ? 0 : argc - 2;
     /* `lode --version` answers in one line. */
     static char short_version[] = "--short";

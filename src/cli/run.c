@@ -116,12 +116,22 @@ static int is_target(const char *name)
     return 0;
 }
 
-/* All tasks of a launcher would write the same file or store. */
+#define LOCAL_RANKS_MAX 1024
+
+/* All tasks of a launcher would write the same file or store, unless they share out the work. */
 static int check_job(const invocation *call)
 {
     option_entry list[OPTION_LIST_MAX];
     size_t count = option_list(&call->command->options, list);
-    if (call->command->joins_job || host_current())
+    const shared_options *shared = call->shared;
+    if (host_current())
+        return EXIT_DONE;
+    /* Tasks on their own have different things to say. */
+    if (call->command->on_ranks)
+        report_quietly(job_is_quiet((job_kind)shared->mpi));
+    if (shared->local_ranks > LOCAL_RANKS_MAX)
+        return report("--local-ranks takes at most %d", LOCAL_RANKS_MAX);
+    if (call->command->on_ranks)
         return EXIT_DONE;
     for (size_t i = 0; i < count; i++)
         if ((call->given >> i & 1) && is_target(list[i].option->name))
@@ -132,7 +142,8 @@ static int check_job(const invocation *call)
 static int run_with_output(invocation *call)
 {
     const shared_options *shared = call->shared;
-    out_settings settings = {.color = shared->color, .file = shared->output};
+    out_settings settings = {
+        .color = shared->color, .file = shared->output, .is_silent = !job_is_first(shared->comm)};
     int is_json = shared->json || (call->command->is_json && !shared->help);
     settings.format = is_json                          ? OUT_JSON
                       : shared->csv || shared->csv_raw ? OUT_CSV
@@ -171,6 +182,30 @@ static int run_with_kinds(invocation *call)
     return status;
 }
 
+static int is_shared_out(const invocation *call)
+{
+    unsigned stores = call->kind == LODE_STORE_RECORDING      ? FOR_RECORDINGS
+                      : call->kind == LODE_STORE_MEASUREMENTS ? FOR_MEASUREMENTS
+                                                              : FOR_DATABASES;
+    return (call->command->on_ranks & stores) != 0;
+}
+
+/* Alone, or together with the other tasks of a launcher. The first one writes and speaks. */
+static int run_in_job(invocation *call, shared_options *shared)
+{
+    lode_comm *comm = NULL;
+    if (!call->command->on_ranks || shared->help || host_current())
+        return run_with_kinds(call);
+    int status = job_join(&comm, (job_kind)shared->mpi, shared->local_ranks > 0);
+    if (status != EXIT_DONE)
+        return status;
+    if (is_shared_out(call))
+        shared->comm = comm;
+    if (shared->comm || job_is_first(comm))
+        status = run_with_kinds(call);
+    return job_leave(comm, status);
+}
+
 int command_run(const command_spec *command, int count, char **arguments)
 {
     option_result parsed = {0};
@@ -195,7 +230,7 @@ int command_run(const command_spec *command, int count, char **arguments)
         if (status == EXIT_DONE && !call.shared->help)
             status = find_kind(&call, &operands);
         if (status == EXIT_DONE)
-            status = run_with_kinds(&call);
+            status = run_in_job(&call, parsed.values);
     }
     free(operands.found);
     free(parsed.operands);

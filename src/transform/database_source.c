@@ -2,6 +2,8 @@
 /* A database as a source of profiles: as it is, or with new numbers. */
 #include "transform/database_source.h"
 
+#include "base/comm/ranks.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/text/count.h"
 #include "model/database/block_builder.h"
@@ -13,8 +15,9 @@
 #include <stdlib.h>
 
 enum {
-    MAX_IDS = 64,           /* of a tuple */
-    UNKNOWN_ID = UINT16_MAX /* for metrics that are not listed; ids that are written are smaller */
+    MAX_IDS = 64,            /* of a tuple */
+    PROFILE_WEIGHT = 1 << 8, /* what a profile counts besides its values */
+    UNKNOWN_ID = UINT16_MAX  /* for metrics that are not listed; ids that are written are smaller */
 };
 
 /* What one slot gives: a block, or a trace line, whose samples are given at once. */
@@ -27,6 +30,11 @@ struct lode_database_slot {
 static struct lode_database_source *source_of(struct lode_profile_source *base)
 {
     return (struct lode_database_source *)base;
+}
+
+static bool is_first(const struct lode_database_source *self)
+{
+    return self->comm == NULL || self->comm->place.rank == 0;
 }
 
 /* ---- the description: what is added first has the number 0, so that numbers are indices ---- */
@@ -116,12 +124,6 @@ static lode_status describe_contexts(const struct lode_context_tree *tree, struc
     return LODE_OK;
 }
 
-static int compare_ids(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Gathers the ids of one profile that the tree does not have. */
 static lode_status find_unlisted(struct lode_database_source *self, uint32_t profile, lode_error *error)
 {
@@ -136,24 +138,50 @@ static lode_status find_unlisted(struct lode_database_source *self, uint32_t pro
     return LODE_OK;
 }
 
-/* In the order of their ids. */
+/* In rising order; the caller frees them. NULL: there is no memory. */
+static uint32_t *list_unlisted(const struct lode_database_source *self)
+{
+    size_t count = 0;
+    uint32_t *ids = calloc(self->unlisted.count + 1, sizeof *ids);
+    for (size_t i = 0; ids && i < self->unlisted.capacity; i++)
+        if (self->unlisted.slots[i].used)
+            ids[count++] = (uint32_t)self->unlisted.slots[i].key;
+    if (count > 1)
+        qsort(ids, count, sizeof *ids, lode_compare_u32);
+    return ids;
+}
+
+/* All ranks get the ids that any of them has met. */
+static lode_status share_unlisted(struct lode_database_source *self, lode_error *error)
+{
+    uint32_t *own = list_unlisted(self);
+    void *all = NULL;
+    uint64_t size = 0;
+    LODE_TRY_ALLOC(own, error);
+    lode_status status =
+        lode_comm_gather(self->comm, own, self->unlisted.count * sizeof *own, true, &all, &size, NULL, error);
+    const uint32_t *ids = all;
+    for (uint64_t i = 0; i < size / sizeof *ids && status == LODE_OK; i++)
+        if (lode_map_add(&self->unlisted, ids[i], 0, NULL) == NULL)
+            status = lode_fail_memory(error);
+    free(own);
+    free(all);
+    return status;
+}
+
+/* In the order of their ids. Each rank looks into its own profiles. */
 static lode_status describe_unlisted(struct lode_database_source *self, struct lode_description *out,
                                      lode_error *error)
 {
     if (self->options->drop_unlisted)
         return LODE_OK;
-    for (uint32_t i = 0; i < self->profile_count; i++)
-        LODE_TRY(find_unlisted(self, self->order[i], error));
-    size_t count = 0;
-    uint32_t *ids = calloc(self->unlisted.count + 1, sizeof *ids);
-    if (ids == NULL)
-        return lode_fail_memory(error);
-    for (size_t i = 0; i < self->unlisted.capacity; i++)
-        if (self->unlisted.slots[i].used)
-            ids[count++] = (uint32_t)self->unlisted.slots[i].key;
-    qsort(ids, count, sizeof *ids, compare_ids);
+    for (uint32_t i = 0; i < self->base.count; i++)
+        LODE_TRY(find_unlisted(self, self->order[self->base.first + i], error));
+    LODE_TRY(self->comm ? share_unlisted(self, error) : LODE_OK);
+    uint32_t *ids = list_unlisted(self);
+    LODE_TRY_ALLOC(ids, error);
     lode_status status = LODE_OK;
-    for (size_t i = 0; i < count && status == LODE_OK; i++) {
+    for (size_t i = 0; i < self->unlisted.count && status == LODE_OK; i++) {
         uint32_t *number = lode_map_add(&self->unlisted, ids[i], 0, NULL);
         status = number ? lode_description_add_unlisted(out, number, error) : lode_fail_memory(error);
     }
@@ -212,6 +240,15 @@ static lode_status sort_profiles(struct lode_database_source *self, struct lode_
     return LODE_OK;
 }
 
+/* A block that cannot be read has no values; reading it fails later. */
+static uint64_t weight_of(const void *context, uint64_t item)
+{
+    const struct lode_database_source *self = context;
+    lode_block block;
+    bool can_be_read = lode_profile_block(self->db, self->order[item], &block, NULL) == LODE_OK;
+    return PROFILE_WEIGHT + (can_be_read ? block.value_count : 0);
+}
+
 static lode_status describe_profiles(struct lode_database_source *self, struct lode_description *out,
                                      bool keeps_ids, lode_error *error)
 {
@@ -226,7 +263,13 @@ static lode_status describe_profiles(struct lode_database_source *self, struct l
         LODE_TRY(read_tuple(db, p, out, error));
     }
     self->profile_count = out->profile_count;
-    return keeps_ids ? LODE_OK : sort_profiles(self, out, error);
+    if (keeps_ids)
+        return LODE_OK;
+    LODE_TRY(sort_profiles(self, out, error));
+    const struct lode_share share = lode_ranks_share(self->comm, self->profile_count, weight_of, self);
+    self->base.first = (uint32_t)share.first;
+    self->base.count = (uint32_t)share.count;
+    return LODE_OK;
 }
 
 /* Loose bounds stay: viewers count time from the first. Without samples they mean nothing. */
@@ -255,7 +298,7 @@ static lode_status describe_lines(struct lode_database_source *self, struct lode
 static lode_status pass_remarks(const struct lode_database_source *self, lode_error *error)
 {
     const lode_convert_options *options = self->options;
-    for (size_t i = 0; options->on_finding && i < self->db->remark_count; i++)
+    for (size_t i = 0; is_first(self) && options->on_finding && i < self->db->remark_count; i++)
         if (options->on_finding(options->user, &self->db->remarks[i]) != 0)
             return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
     return LODE_OK;
@@ -287,6 +330,7 @@ static lode_status borrow(struct lode_database_source *self, struct lode_descrip
     return describe_profiles(self, out, true, error);
 }
 
+/* On ranks, all describe everything: nothing need be sent but unlisted ids. */
 static lode_status describe(struct lode_profile_source *base, struct lode_description *out, bool keeps_ids,
                             int scratch, lode_error *error)
 {
@@ -419,6 +463,15 @@ static lode_status context(struct lode_profile_source *base, uint32_t id, lode_b
 
 /* ---- samples ---- */
 
+/* The old trace line of a new one; empty if the profile had none. */
+static lode_status line_of(const struct lode_database_source *self, uint32_t line, lode_trace_line *out,
+                           lode_error *error)
+{
+    uint32_t old = self->trace_of[self->order[line]];
+    *out = (lode_trace_line){0};
+    return old == LODE_NONE ? LODE_OK : lode_database_trace_line(self->db, old, out, error);
+}
+
 static lode_status samples(struct lode_profile_source *base, unsigned slot, uint32_t line,
                            lode_trace_line *out, lode_error *error)
 {
@@ -429,16 +482,24 @@ static lode_status samples(struct lode_profile_source *base, unsigned slot, uint
         return LODE_END;
     if (self->about == NULL)
         return lode_database_trace_line(self->db, line, out, error);
-    uint32_t old = self->trace_of[self->order[line]];
-    lode_trace_line from = {0};
+    lode_trace_line from;
     own->samples.size = 0;
-    if (old != LODE_NONE)
-        LODE_TRY(lode_database_trace_line(self->db, old, &from, error));
+    LODE_TRY(line_of(self, line, &from, error));
     LODE_TRY(lode_renumber_samples(&self->renumbering, &from, &own->samples, error));
     *out = (lode_trace_line){.profile = line + 1,
                              .sample_count = own->samples.size / TRACE_SAMPLE_SIZE,
                              .samples = own->samples.bytes};
     return LODE_OK;
+}
+
+/* As many as `samples` gives; a line that cannot be read has none, and reading it fails later. */
+static uint64_t sample_count(struct lode_profile_source *base, uint32_t line)
+{
+    struct lode_database_source *self = source_of(base);
+    lode_trace_line from;
+    return line_of(self, line, &from, NULL) == LODE_OK
+               ? lode_renumber_count_samples(&self->renumbering, &from)
+               : 0;
 }
 
 /* ---- all of it ---- */
@@ -454,11 +515,12 @@ static void close_slots(struct lode_database_source *self)
     self->slot_count = 0;
 }
 
-static lode_status say(const lode_convert_options *options, const char *rule, const char *text,
+static lode_status say(const struct lode_database_source *self, const char *rule, const char *text,
                        lode_error *error)
 {
+    const lode_convert_options *options = self->options;
     lode_finding finding = {rule, LODE_WARNING, "", LODE_NO_OFFSET, text};
-    if (options->on_finding == NULL || options->on_finding(options->user, &finding) == 0)
+    if (!is_first(self) || options->on_finding == NULL || options->on_finding(options->user, &finding) == 0)
         return LODE_OK;
     return lode_fail(error, LODE_ERR_CANCELLED, NULL, LODE_NO_OFFSET, "cancelled by the callback");
 }
@@ -469,29 +531,38 @@ static lode_status end(struct lode_profile_source *base, lode_error *error)
     uint64_t dropped = atomic_load_explicit(&self->dropped, memory_order_relaxed);
     char text[128];
     close_slots(self);
+    /* Each block was made twice. */
+    dropped = base->placed ? dropped / 2 : dropped;
+    if (self->comm)
+        LODE_TRY(lode_comm_allreduce(self->comm, &dropped, 1, LODE_COMM_SUM, error));
     if (carried_has_labels(self->db->carried))
-        LODE_TRY(say(self->options, "labels-dropped", LODE_LABELS_DROPPED, error));
+        LODE_TRY(say(self, "labels-dropped", LODE_LABELS_DROPPED, error));
     if (dropped == 0)
         return LODE_OK;
     snprintf(text, sizeof text,
              "%s omitted at unlisted contexts, so inclusive values exceed the sum of their parts",
              LODE_COUNTED(dropped, "value was", "values were"));
-    return say(self->options, "values-dropped", text, error);
+    return say(self, "values-dropped", text, error);
 }
 
 lode_status lode_database_source_open(struct lode_database_source *self, const lode_database *db,
-                                      const lode_convert_options *options, lode_error *error)
+                                      const lode_convert_options *options, struct lode_comm *comm,
+                                      lode_error *error)
 {
     static const struct lode_profile_source_ops ops = {.describe = describe,
                                                        .number = number,
                                                        .open_slots = open_slots,
                                                        .values = values,
                                                        .samples = samples,
+                                                       .sample_count = sample_count,
                                                        .summary = summary,
                                                        .context = context,
                                                        .end = end};
-    *self = (struct lode_database_source){
-        .base = {.ops = &ops, .leaves_contexts = true}, .db = db, .options = options};
+    *self =
+        (struct lode_database_source){.base = {.ops = &ops, .placed = comm != NULL, .leaves_contexts = true},
+                                      .db = db,
+                                      .options = options,
+                                      .comm = comm};
     lode_map_init(&self->unlisted);
     LODE_TRY(lode_profile_blocks_fit(db, error));
     LODE_TRY(lode_trace_lines_fit(db, error));

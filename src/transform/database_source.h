@@ -3,6 +3,7 @@
 #ifndef LODE_TRANSFORM_DATABASE_SOURCE_H
 #define LODE_TRANSFORM_DATABASE_SOURCE_H
 
+#include "base/comm/comm.h"
 #include "model/source.h"
 #include "transform/merge/renumber.h"
 #include <lode/convert.h>
@@ -12,6 +13,7 @@ struct lode_database_source {
     struct lode_profile_source base;
     const lode_database *db;
     const lode_convert_options *options; /* sources, drop_unlisted, on_finding and its user */
+    struct lode_comm *comm;              /* ranks that write together; NULL: this process alone */
 
     const struct lode_description *about; /* NULL: ids are kept */
     struct lode_renumbering renumbering;  /* if they are not */
@@ -25,9 +27,10 @@ struct lode_database_source {
     _Atomic uint64_t dropped; /* values that were left out */
 };
 
-/* Both are borrowed. LODE_ERR_CORRUPT if parts of the database overlap. Close it in every case. */
+/* All are borrowed. LODE_ERR_CORRUPT if parts of the database overlap. Close it in every case. */
 lode_status lode_database_source_open(struct lode_database_source *self, const lode_database *db,
-                                      const lode_convert_options *options, lode_error *error);
+                                      const lode_convert_options *options, struct lode_comm *comm,
+                                      lode_error *error);
 void lode_database_source_close(struct lode_database_source *self);
 
 #endif

@@ -131,7 +131,7 @@ def plugins_that_others_can_change_are_refused(program):
     with tree(program) as t:
         recording = t.root / "recording"
         t.run("synth", "recording", "--records", "100", "-o", recording)
-        program.says(t.build(recording), 2, LOADED + r" \(use '--mpi off' to build without MPI\)", "a plug-in of one's own is loaded")
+        program.says(t.build(recording), 2, LOADED + r" \(use '--mpi off' to work without MPI\)", "a plug-in of one's own is loaded")
         for path, bits, why in ((t.plugin, 0o646, "can be changed by all users"), (t.plugins, 0o757, "can be changed by all users"),
                                 (t.plugins, 0o1777, "can be changed by all users"), (t.plugins.parent, 0o757, "can be changed by all users"),
                                 (t.plugin, 0o664, "can be changed by its group"), (t.plugins, 0o775, "can be changed by its group")):

@@ -214,7 +214,7 @@ static void a_database_and_its_json_text_count_the_same(void **state)
     json_source_close(json);
     write_database(&place, place.target, 1, false);
     DONE(&place, lode_database_open(&db, place.target, &place.error));
-    DONE(&place, lode_database_source_open(&source, db, &options, &place.error));
+    DONE(&place, lode_database_source_open(&source, db, &options, NULL, &place.error));
     DONE(&place, move(&source.base, &counts_sink, "", 3, &place.error));
     lode_database_source_close(&source);
     lode_database_close(db);

@@ -42,7 +42,7 @@ def refused(tap, lode, mpi, folder, recording):
 def without_mpi(tap, lode, mpi, folder, recording):
     """Commands that do not use MPI: what writes is refused at once, unless each task has an output of its own; what prints runs in every task."""
     env = environment(lode.program)
-    for words in (("convert", recording, "-o"), ("export", recording, "--format", "folded", "-o"), ("flame", recording, "-o")):
+    for words in (("export", recording, "--format", "folded", "-o"), ("flame", recording, "-o")):
         with tempfile.TemporaryDirectory(dir=folder) as parent:
             target = Path(parent) / ("new.svg" if words[0] == "flame" else "new")
             ended = run(mpi.job(TASKS, lode.program, *words, target), env, LIMIT)
@@ -58,7 +58,7 @@ def without_mpi(tap, lode, mpi, folder, recording):
             tap.check(ended.status not in (0, None) and len(said) == 1 and "does not use MPI" in said[0] and not os.listdir(parent),
                       f"mpirun of {mpi.name}: lode {words[0]} {words[-1]} is refused with one message", ended.describe())
     with tempfile.TemporaryDirectory(dir=folder) as parent:
-        command = f"{lode.program} convert {recording} -o {parent}/new-${mpi.rank}"
+        command = f"{lode.program} export {recording} --format folded -o {parent}/new-${mpi.rank}"
         ended = run(mpi.job(TASKS, "sh", "-c", command), environment(lode.program, LODE_MPI="off"), LIMIT)
         tap.check(ended.status == 0 and len(os.listdir(parent)) == TASKS, f"mpirun of {mpi.name}, LODE_MPI=off: {TASKS} tasks, {TASKS} stores",
                   ended.describe())

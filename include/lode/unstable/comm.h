@@ -32,6 +32,12 @@ LODE_API void lode_comm_leave(lode_comm *comm);
  */
 LODE_API void lode_comm_abort(lode_comm *comm, int status);
 
+/*
+ * The number of rank 0, on every rank, such as an exit status. Every rank calls this. NULL: the own
+ * number. MT: one thread.
+ */
+LODE_API int lode_comm_first(lode_comm *comm, int number);
+
 /* Which rank this is, from 0, and how many there are. MT: any thread. */
 LODE_API uint32_t lode_comm_rank(const lode_comm *comm);
 LODE_API uint32_t lode_comm_size(const lode_comm *comm);

@@ -130,16 +130,23 @@ typedef struct lode_diagnose_options {
      */
     uint64_t read_limit;
     uint64_t findings; /* of opening the recording, without notes: they are told as damage */
+    /*
+     * For databases: all ranks of a communicator read profiles and trace lines together, with the
+     * same arguments, and have the same diagnosis. NULL: this process only, as `local_ranks` ranks
+     * (0: one).
+     */
+    lode_comm *comm;
+    uint32_t local_ranks;
 } lode_diagnose_options;
 #define LODE_DIAGNOSE_OPTIONS_INIT                                                                           \
     {                                                                                                        \
-        sizeof(lode_diagnose_options), NULL, 0, NULL, NULL, NULL, 0, 0                                       \
+        sizeof(lode_diagnose_options), NULL, 0, NULL, NULL, NULL, 0, 0, NULL, 0                              \
     }
 
 /*
  * Looks for what limits a run. Reads the summary, the values of one metric in all profiles, and the
  * times of trace lines. Memory grows with contexts and profiles. The result does not depend on
- * threads, and refers to the database. MT: any thread.
+ * threads and ranks, and refers to the database. MT: any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_diagnose(lode_diagnosis **out, const lode_database *db,
                                                 const lode_diagnose_options *options, lode_error *error);

@@ -26,10 +26,17 @@ typedef struct lode_spread_options {
     lode_progress_fn on_progress;
     void *user;
     lode_pool *pool; /* NULL: threads are started for this call */
+    /*
+     * All ranks of a communicator read profiles together, with the same database and arguments, and
+     * have the same result; values by context are read by all. NULL: this process only, as
+     * `local_ranks` ranks (0: one).
+     */
+    lode_comm *comm;
+    uint32_t local_ranks;
 } lode_spread_options;
 #define LODE_SPREAD_OPTIONS_INIT                                                                             \
     {                                                                                                        \
-        sizeof(lode_spread_options), NULL, NULL, NULL, 0, LODE_VALUES_CHEAPER, 0, NULL, NULL, NULL           \
+        sizeof(lode_spread_options), NULL, NULL, NULL, 0, LODE_VALUES_CHEAPER, 0, NULL, NULL, NULL, NULL, 0  \
     }
 
 /*
@@ -37,8 +44,8 @@ typedef struct lode_spread_options {
  * given ones above them, so that a recursive function counts once; exclusive is the own cost of all
  * given contexts and of what lies below them up to the next function. Both are what hotspots show
  * of a function, and so are their sums over profiles. Memory grows with contexts and profiles, not
- * with values; results do not depend on threads or on the part that values are read from. MT: any
- * thread.
+ * with values; results do not depend on threads, ranks or the part that values are read from. MT:
+ * any thread.
  */
 LODE_API LODE_CHECKED lode_status lode_spread_compute(lode_spread **out, const lode_database *db,
                                                       const lode_spread_options *options, lode_error *error);

@@ -190,7 +190,7 @@ static lode_status take_values(const lode_cost *cost, const lode_compare_by_prof
     ask.on_progress = options->on_progress;
     ask.user = options->user;
     ask.pool = options->pool;
-    LODE_TRY(lode_spread_rows_values(columns->exclusive, cost->db, &ask, error));
+    LODE_TRY(lode_spread_rows_values(columns->exclusive, cost->db, &ask, NULL, error));
     for (size_t i = 0; i < count; i++)
         values[i] = columns->exclusive[2 * i + (options->is_inclusive ? 1 : 0)] * scale;
     return LODE_OK;

@@ -13,14 +13,14 @@
 #include "model/table.h"
 #include <lode/private/columns.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Each range of context ids belongs to one thread, which adds in profile order. */
 enum {
     RANGES_PER_THREAD = 4,
-    FIXED_RANGES = 64, /* where a sum over ranges is asked for, their number depends on nothing */
-    PIECE = 1 << 13    /* numbers that ranks exchange at once */
+    FIXED_RANGES = 64 /* where a sum over ranges is asked for, their number depends on nothing */
 };
 
 /* Differences below this fraction of the inclusive cost are rounding errors. */
@@ -42,6 +42,9 @@ struct gathering {
     uint32_t profile_count;
     struct lode_comm *comm; /* its ranks take ranges in turn; NULL: this process alone */
     uint64_t ids_per_range, ranges;
+    /* Groups that ranges have met, and that there are: fewer are met where keys do not rise. */
+    _Atomic uint64_t met, there;
+    uint64_t *disordered; /* by profile of the list: each range has to look at all keys */
     struct unlisted unlisted;
     struct lode_progress progress;
 };
@@ -90,58 +93,101 @@ static lode_status list_profiles(struct gathering *gathering, const lode_cost_op
     return LODE_OK;
 }
 
-/* Adds a profile's values at the ids of a range. Unknown ids go to `unlisted_ids`. */
-static lode_status add_profile(struct gathering *gathering, uint32_t profile, uint64_t range,
-                               struct lode_map *unlisted_ids, lode_error *error)
+/* A range of ids that one thread adds up. */
+struct range {
+    uint64_t number, first, end;
+    uint64_t met, there;
+    struct lode_map unlisted_ids;
+};
+
+static lode_status add_unlisted(struct gathering *gathering, struct range *range, uint32_t id, double value,
+                                lode_error *error)
 {
-    uint64_t first = range * gathering->ids_per_range;
-    uint64_t end = range + 1 < gathering->ranges ? first + gathering->ids_per_range : UINT64_MAX;
-    const lode_database *db = gathering->cost->db;
-    double *to = gathering->inclusive ? gathering->cost->inclusive : gathering->cost->own;
-    lode_block block;
-    LODE_TRY(lode_profile_block(db, profile, &block, error));
-    for (uint32_t g = lode_block_seek(&block, 0, (uint32_t)first); g < block.group_count; g++) {
-        uint32_t key = block_group_key(&block, g);
-        lode_group group;
-        double value;
-        if (key >= end)
-            break;
-        LODE_TRY(lode_block_group(&block, g, &group, error));
-        if (lode_group_lookup(&block, &group, gathering->id, &value) != LODE_OK)
-            continue;
-        uint32_t index = lode_context_tree_find(&db->tree, key);
-        if (index != LODE_NO_INDEX) {
-            to[index] += value;
-            continue;
-        }
-        if (lode_map_add(unlisted_ids, key, 0, NULL) == NULL)
-            return lode_fail_memory(error);
-        gathering->unlisted.values[range]++;
-        gathering->unlisted.sums[range] += value;
-    }
+    LODE_TRY_ALLOC(lode_map_add(&range->unlisted_ids, id, 0, NULL), error);
+    gathering->unlisted.values[range->number]++;
+    gathering->unlisted.sums[range->number] += value;
     return LODE_OK;
 }
 
-static lode_status gather_range(void *context, uint64_t item, unsigned worker, lode_error *error)
+/* Adds values at the ids of a range: of all groups, or up to the first that is out of order. */
+static lode_status add_block(struct gathering *gathering, struct range *range, const lode_block *block,
+                             bool is_disordered, lode_error *error)
+{
+    const struct lode_context_tree *tree = &gathering->cost->db->tree;
+    double *to = gathering->inclusive ? gathering->cost->inclusive : gathering->cost->own;
+    uint64_t least = range->first, end = range->end;
+    uint32_t g = is_disordered ? 0 : lode_block_seek(block, 0, (uint32_t)least), met = 0;
+    for (; g < block->group_count; g++) {
+        uint32_t key = block_group_key(block, g);
+        lode_group group;
+        double value;
+        if (key < least || key >= end) {
+            if (is_disordered)
+                continue;
+            break;
+        }
+        met++;
+        least = is_disordered ? least : (uint64_t)key + 1;
+        LODE_TRY(lode_block_group(block, g, &group, error));
+        if (lode_group_lookup(block, &group, gathering->id, &value) != LODE_OK)
+            continue;
+        uint32_t index = lode_context_tree_find(tree, key);
+        if (index != LODE_NO_INDEX)
+            to[index] += value;
+        else
+            LODE_TRY(add_unlisted(gathering, range, key, value, error));
+    }
+    range->met += met;
+    return LODE_OK;
+}
+
+static lode_status add_profile(struct gathering *gathering, struct range *range, uint32_t item,
+                               lode_error *error)
+{
+    lode_block block;
+    if (range->first > UINT32_MAX)
+        return LODE_OK;
+    LODE_TRY(lode_profile_block(gathering->cost->db, gathering->profiles[item], &block, error));
+    range->there += range->number == 0 ? block.group_count : 0;
+    return add_block(gathering, range, &block, gathering->disordered[item] != 0, error);
+}
+
+/* Of all profiles, in their order: which one a range has met depends on the range. */
+static lode_status find_first_error(const struct gathering *gathering, lode_error *error)
+{
+    for (uint32_t i = 0; i < gathering->profile_count; i++) {
+        lode_block block;
+        lode_group group;
+        LODE_TRY(lode_profile_block(gathering->cost->db, gathering->profiles[i], &block, error));
+        for (uint32_t g = 0; g < block.group_count; g++)
+            LODE_TRY(lode_block_group(&block, g, &group, error));
+    }
+    return LODE_ERR_CORRUPT;
+}
+
+static lode_status gather_range(void *context, uint64_t number, unsigned worker, lode_error *error)
 {
     struct gathering *gathering = context;
-    const struct lode_comm *comm = gathering->comm;
-    uint64_t range = comm ? item * comm->place.size + comm->place.rank : item;
-    struct lode_map unlisted_ids;
+    struct range range = {.number = number, .first = number * gathering->ids_per_range};
     lode_status status = LODE_OK;
     (void)worker;
-    lode_map_init(&unlisted_ids);
+    range.end = number + 1 < gathering->ranges ? range.first + gathering->ids_per_range : UINT64_MAX;
+    lode_map_init(&range.unlisted_ids);
     for (uint32_t i = 0; i < gathering->profile_count && status == LODE_OK; i++)
-        status = add_profile(gathering, gathering->profiles[i], range, &unlisted_ids, error);
-    gathering->unlisted.contexts[range] = unlisted_ids.count;
-    lode_map_free(&unlisted_ids);
+        status = add_profile(gathering, &range, i, error);
+    if (status == LODE_ERR_CORRUPT)
+        status = find_first_error(gathering, error);
+    gathering->unlisted.contexts[number] = range.unlisted_ids.count;
+    gathering->met += range.met;
+    gathering->there += range.there;
+    lode_map_free(&range.unlisted_ids);
     return status;
 }
 
-static lode_status finish_range(void *context, uint64_t item, lode_error *error)
+static lode_status finish_range(void *context, uint64_t range, lode_error *error)
 {
     struct gathering *gathering = context;
-    (void)item;
+    (void)range;
     return lode_progress_add(&gathering->progress, 1, error);
 }
 
@@ -162,33 +208,16 @@ static lode_status choose_ranges(struct gathering *gathering, unsigned threads, 
     return LODE_OK;
 }
 
-/* Numbers that one rank has, where the others have zeros: no bit of them changes. */
-static lode_status collect(const struct gathering *gathering, void *numbers, uint64_t count,
-                           lode_error *error)
-{
-    uint64_t bits[PIECE];
-    unsigned char *at = numbers;
-    while (gathering->comm && count > 0) {
-        size_t piece = count < PIECE ? (size_t)count : PIECE;
-        memcpy(bits, at, piece * sizeof *bits);
-        LODE_TRY(lode_comm_allreduce(gathering->comm, bits, piece, LODE_COMM_SUM, error));
-        memcpy(at, bits, piece * sizeof *bits);
-        at += piece * sizeof *bits;
-        count -= piece;
-    }
-    return LODE_OK;
-}
-
 static lode_status collect_all(struct gathering *gathering, lode_error *error)
 {
     lode_cost *cost = gathering->cost;
     const struct unlisted *unlisted = &gathering->unlisted;
     uint64_t ranges = gathering->ranges;
-    LODE_TRY(
-        collect(gathering, gathering->inclusive ? cost->inclusive : cost->own, cost->tree->count, error));
-    LODE_TRY(collect(gathering, unlisted->contexts, ranges, error));
-    LODE_TRY(collect(gathering, unlisted->values, ranges, error));
-    LODE_TRY(collect(gathering, unlisted->sums, ranges, error));
+    double *costs = gathering->inclusive ? cost->inclusive : cost->own;
+    LODE_TRY(lode_ranks_collect(gathering->comm, costs, cost->tree->count, error));
+    LODE_TRY(lode_ranks_collect(gathering->comm, unlisted->contexts, ranges, error));
+    LODE_TRY(lode_ranks_collect(gathering->comm, unlisted->values, ranges, error));
+    LODE_TRY(lode_ranks_collect(gathering->comm, unlisted->sums, ranges, error));
     for (uint64_t i = 0; i < ranges; i++) {
         cost->unlisted_contexts += unlisted->contexts[i];
         cost->unlisted_values += unlisted->values[i];
@@ -199,24 +228,66 @@ static lode_status collect_all(struct gathering *gathering, lode_error *error)
     return LODE_OK;
 }
 
+static lode_status run_ranges(struct gathering *gathering, const lode_cost_options *options, unsigned threads,
+                              lode_error *error)
+{
+    const struct lode_share share = lode_ranks_turns(gathering->comm, gathering->ranges);
+    struct lode_job job = {
+        .work = gather_range, .finish = finish_range, .context = gathering, .pool = options->pool};
+    gathering->progress.done = 0;
+    gathering->progress.total = share.count;
+    return lode_ranks_job(gathering->comm, threads, &job, &share, error);
+}
+
+static lode_status find_disorder(void *context, uint64_t item, unsigned worker, lode_error *error)
+{
+    struct gathering *gathering = context;
+    lode_block block;
+    (void)worker;
+    LODE_TRY(lode_profile_block(gathering->cost->db, gathering->profiles[item], &block, error));
+    for (uint32_t g = 1; g < block.group_count && !gathering->disordered[item]; g++)
+        gathering->disordered[item] = block_group_key(&block, g) <= block_group_key(&block, g - 1);
+    return LODE_OK;
+}
+
+static void clear(struct gathering *gathering)
+{
+    const struct unlisted *unlisted = &gathering->unlisted;
+    lode_cost *cost = gathering->cost;
+    memset(gathering->inclusive ? cost->inclusive : cost->own, 0, cost->tree->count * sizeof *cost->own);
+    memset(unlisted->values, 0, (size_t)gathering->ranges * sizeof *unlisted->values);
+    memset(unlisted->sums, 0, (size_t)gathering->ranges * sizeof *unlisted->sums);
+}
+
+/* Costs do not depend on how ids are cut into ranges, whatever is wrong with their order. */
+static lode_status repeat_disordered(struct gathering *gathering, const lode_cost_options *options,
+                                     unsigned threads, lode_error *error)
+{
+    struct lode_comm *comm = gathering->comm;
+    const struct lode_share share = lode_ranks_turns(comm, gathering->profile_count);
+    struct lode_job job = {.work = find_disorder, .context = gathering, .pool = options->pool};
+    uint64_t numbers[] = {atomic_load(&gathering->met), atomic_load(&gathering->there)};
+    LODE_TRY(comm ? lode_comm_allreduce(comm, numbers, 2, LODE_COMM_SUM, error) : LODE_OK);
+    if (numbers[0] == numbers[1])
+        return LODE_OK;
+    LODE_TRY(lode_ranks_job(comm, threads, &job, &share, error));
+    LODE_TRY(lode_ranks_collect(comm, gathering->disordered, gathering->profile_count, error));
+    clear(gathering);
+    return run_ranges(gathering, options, threads, error);
+}
+
 static lode_status gather_ranges(struct gathering *gathering, const lode_cost_options *options,
                                  unsigned threads, lode_error *error)
 {
-    const struct lode_comm *comm = gathering->comm;
-    uint64_t ranges = gathering->ranges, rank = comm ? comm->place.rank : 0,
-             size = comm ? comm->place.size : 1;
+    uint64_t ranges = gathering->ranges;
     struct unlisted *unlisted = &gathering->unlisted;
     unlisted->contexts = calloc((size_t)ranges, sizeof *unlisted->contexts);
     unlisted->values = calloc((size_t)ranges, sizeof *unlisted->values);
     unlisted->sums = calloc((size_t)ranges, sizeof *unlisted->sums);
-    LODE_TRY_ALLOC(unlisted->contexts && unlisted->values && unlisted->sums, error);
-    struct lode_job job = {.items = rank < ranges ? (ranges - rank + size - 1) / size : 0,
-                           .work = gather_range,
-                           .finish = finish_range,
-                           .context = gathering,
-                           .pool = options->pool};
-    gathering->progress.total = job.items;
-    LODE_TRY(lode_pool_run(threads, &job, error));
+    gathering->disordered = calloc((size_t)gathering->profile_count + 1, sizeof *gathering->disordered);
+    LODE_TRY_ALLOC(unlisted->contexts && unlisted->values && unlisted->sums && gathering->disordered, error);
+    LODE_TRY(run_ranges(gathering, options, threads, error));
+    LODE_TRY(repeat_disordered(gathering, options, threads, error));
     return collect_all(gathering, error);
 }
 
@@ -229,6 +300,7 @@ static lode_status gather(struct gathering *gathering, const lode_cost_options *
     free(gathering->unlisted.contexts);
     free(gathering->unlisted.values);
     free(gathering->unlisted.sums);
+    free(gathering->disordered);
     return status;
 }
 
@@ -263,9 +335,10 @@ static lode_status agree(const struct gathering *gathering, lode_error *error)
 static lode_status compute(lode_cost *cost, const lode_cost_options *options, struct lode_comm *comm,
                            lode_error *error)
 {
-    struct gathering gathering = {
-        .cost = cost,
-        .progress = {.report = options->on_progress, .user = options->user, .phase = "adding up profiles"}};
+    struct gathering gathering = {.cost = cost,
+                                  .progress = {.report = ranks_is_first(comm) ? options->on_progress : NULL,
+                                               .user = options->user,
+                                               .phase = "adding up profiles"}};
     cost->metric = options->metric;
     if (cost->metric == NULL)
         LODE_TRY(lode_database_default_metric(cost->db, &cost->metric, error));
@@ -302,40 +375,39 @@ lode_status lode_cost_make(lode_cost **out, const lode_database *db, lode_error 
 struct order {
     const lode_database *db;
     const lode_cost_options *options;
-    lode_cost **out;
 };
 
-/* What one rank does. Ranks that are threads share the costs of the first. */
-static lode_status compute_on_rank(void *context, struct lode_comm *comm, lode_error *error)
+static lode_status make(void **out, const void *context, struct lode_comm *comm, lode_error *error)
 {
     const struct order *order = context;
-    lode_cost_options options = *order->options;
     lode_cost *cost = NULL;
-    if (comm->place.rank > 0)
-        options.on_progress = NULL;
     LODE_TRY(lode_cost_make(&cost, order->db, error));
-    lode_status status = compute(cost, &options, comm->place.size > 1 ? comm : NULL, error);
-    if (status == LODE_OK && (comm->place.rank == 0 || options.comm))
-        *order->out = cost;
+    lode_status status = compute(cost, order->options, comm, error);
+    if (status == LODE_OK)
+        *out = cost;
     else
         lode_cost_free(cost);
     return status;
+}
+
+static void free_cost(void *cost)
+{
+    lode_cost_free(cost);
 }
 
 lode_status lode_cost_compute(lode_cost **out, const lode_database *db, const lode_cost_options *given,
                               lode_error *error)
 {
     lode_cost_options options = LODE_COST_OPTIONS_INIT;
-    struct order order = {db, &options, out};
+    const struct order order = {db, &options};
+    const struct lode_ranks_result result = {make, free_cost, &order};
+    void *made = NULL;
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
     const struct lode_ranks ranks = {options.comm, options.local_ranks, options.on_progress, options.user};
-    lode_status status = lode_ranks_run(&ranks, compute_on_rank, &order, error);
-    if (status != LODE_OK) {
-        lode_cost_free(*out);
-        *out = NULL;
-    }
-    return status;
+    LODE_TRY(lode_ranks_make(&made, &ranks, &result, error));
+    *out = made;
+    return LODE_OK;
 }
 
 void lode_cost_free(lode_cost *cost)

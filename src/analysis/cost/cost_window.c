@@ -2,6 +2,7 @@
 /* The time of contexts in a time window, from trace lines. */
 #include "analysis/cost/cost.h"
 #include "analysis/cost/window.h"
+#include "base/comm/ranks.h"
 #include "base/error.h"
 #include "base/memory/map.h"
 #include "base/options.h"
@@ -12,10 +13,15 @@
 
 #define NANOSECONDS 1e9
 
+enum {
+    LINE_WEIGHT = 64 /* what a line counts besides its samples */
+};
+
 static const struct lode_metric trace_time_metric = {.name = "trace time (sec)"};
 
 struct adding {
     const lode_database *db;
+    struct lode_comm *comm; /* its ranks share out lines; NULL: this process alone */
     lode_cost *cost;
     struct lode_window window;
     /* By index of context; integers, so that the order of additions does not matter. */
@@ -95,6 +101,58 @@ static void complete(struct adding *self)
     self->cost->metric = &trace_time_metric;
 }
 
+/* ---- ranks ---- */
+
+static uint64_t weight_of(const void *context, uint64_t item)
+{
+    const struct adding *self = context;
+    lode_trace_line line;
+    lode_status status = lode_database_trace_line(self->db, self->window.lines[item], &line, NULL);
+    return LINE_WEIGHT + (status == LODE_OK ? line.sample_count : 0);
+}
+
+/* Ids that are not listed, of all ranks. */
+static lode_status share_unlisted(struct adding *self, lode_error *error)
+{
+    const struct lode_map *map = &self->all_unlisted;
+    uint64_t *own = calloc(map->count + 1, sizeof *own), size = 0, count = 0;
+    void *all = NULL;
+    LODE_TRY_ALLOC(own, error);
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->slots[i].used)
+            own[count++] = map->slots[i].key;
+    lode_status status =
+        lode_comm_gather(self->comm, own, count * sizeof *own, true, &all, &size, NULL, error);
+    const uint64_t *ids = all;
+    for (uint64_t i = 0; i < size / sizeof *ids && status == LODE_OK; i++)
+        if (lode_map_add(&self->all_unlisted, ids[i], 0, NULL) == NULL)
+            status = lode_fail_memory(error);
+    free(own);
+    free(all);
+    return status;
+}
+
+/* The sums of all ranks. */
+static lode_status share_sums(struct adding *self, lode_error *error)
+{
+    uint64_t numbers[] = {self->idle, self->samples, self->cost->unlisted_values};
+    if (self->comm == NULL)
+        return LODE_OK;
+    LODE_TRY(lode_comm_allreduce(self->comm, self->nanoseconds, self->db->tree.count, LODE_COMM_SUM, error));
+    LODE_TRY(lode_comm_allreduce(self->comm, numbers, 3, LODE_COMM_SUM, error));
+    self->idle = numbers[0];
+    self->samples = numbers[1];
+    self->cost->unlisted_values = numbers[2];
+    return share_unlisted(self, error);
+}
+
+/* On ranks that see different files, nobody waits for what never comes. */
+static lode_status agree(const struct adding *self, lode_error *error)
+{
+    const uint64_t numbers[] = {self->db->tree.count, self->window.count, self->window.from, self->window.to};
+    return self->comm ? lode_ranks_agree(self->comm, numbers, 4, "reading traces", error) : LODE_OK;
+}
+
 static lode_status compute(struct adding *self, const lode_window_cost_options *options, lode_error *error)
 {
     LODE_TRY(
@@ -106,32 +164,35 @@ static lode_status compute(struct adding *self, const lode_window_cost_options *
     LODE_TRY_ALLOC(self->nanoseconds && self->unlisted, error);
     for (uint32_t i = 0; i < self->window.count; i++)
         lode_map_init(&self->unlisted[i]);
-    unsigned threads =
-        lode_pool_threads(lode_pool_asked(options->threads, options->pool), self->window.count);
-    struct lode_job job = {.items = self->window.count,
-                           .work = add_line,
-                           .finish = finish_line,
-                           .context = self,
-                           .pool = options->pool};
-    self->progress.total = self->window.count;
-    LODE_TRY(lode_pool_run(threads, &job, error));
+    LODE_TRY(agree(self, error));
+    const struct lode_share share = lode_ranks_share(self->comm, self->window.count, weight_of, self);
+    struct lode_job job = {.work = add_line, .finish = finish_line, .context = self, .pool = options->pool};
+    self->progress.total = share.count;
+    unsigned threads = lode_ranks_threads(self->comm, lode_pool_asked(options->threads, options->pool));
+    LODE_TRY(lode_ranks_job(self->comm, threads, &job, &share, error));
+    LODE_TRY(share_sums(self, error));
     self->cost->unlisted_contexts = self->all_unlisted.count;
     complete(self);
     return LODE_OK;
 }
 
-lode_status lode_cost_compute_window(lode_cost **out, const lode_database *db,
-                                     const lode_window_cost_options *given, lode_error *error)
+/* What all ranks are given. */
+struct order {
+    const lode_database *db;
+    const lode_window_cost_options *options;
+};
+
+static lode_status make(void **out, const void *context, struct lode_comm *comm, lode_error *error)
 {
-    lode_window_cost_options options = LODE_WINDOW_COST_OPTIONS_INIT;
-    struct adding self = {.db = db};
-    *out = NULL;
-    LODE_TRY(lode_options_take(&options, given, error));
+    const struct order *order = context;
+    const lode_window_cost_options *options = order->options;
+    struct adding self = {.db = order->db, .comm = comm};
     lode_map_init(&self.all_unlisted);
-    LODE_TRY(lode_cost_make(&self.cost, db, error));
-    self.progress = (struct lode_progress){
-        .report = options.on_progress, .user = options.user, .phase = "reading traces"};
-    lode_status status = compute(&self, &options, error);
+    LODE_TRY(lode_cost_make(&self.cost, self.db, error));
+    self.progress = (struct lode_progress){.report = ranks_is_first(comm) ? options->on_progress : NULL,
+                                           .user = options->user,
+                                           .phase = "reading traces"};
+    lode_status status = compute(&self, options, error);
     for (uint32_t i = 0; self.unlisted && i < self.window.count; i++)
         lode_map_free(&self.unlisted[i]);
     free(self.unlisted);
@@ -143,4 +204,24 @@ lode_status lode_cost_compute_window(lode_cost **out, const lode_database *db,
     else
         lode_cost_free(self.cost);
     return status;
+}
+
+static void free_cost(void *cost)
+{
+    lode_cost_free(cost);
+}
+
+lode_status lode_cost_compute_window(lode_cost **out, const lode_database *db,
+                                     const lode_window_cost_options *given, lode_error *error)
+{
+    lode_window_cost_options options = LODE_WINDOW_COST_OPTIONS_INIT;
+    const struct order order = {db, &options};
+    const struct lode_ranks_result result = {make, free_cost, &order};
+    void *made = NULL;
+    *out = NULL;
+    LODE_TRY(lode_options_take(&options, given, error));
+    const struct lode_ranks ranks = {options.comm, options.local_ranks, options.on_progress, options.user};
+    LODE_TRY(lode_ranks_make(&made, &ranks, &result, error));
+    *out = made;
+    return LODE_OK;
 }

@@ -5,6 +5,7 @@
 #include "analysis/diagnose/profiles/facts.h"
 #include "analysis/diagnose/requests/facts.h"
 
+#include "base/comm/ranks.h"
 #include "base/options.h"
 #include <stdlib.h>
 
@@ -32,15 +33,44 @@ static lode_status finish(lode_diagnosis **out, lode_diagnosis *d, lode_status s
     return LODE_OK;
 }
 
+/* What all ranks are given. */
+struct order {
+    const lode_database *db;
+    const lode_diagnose_options *options;
+};
+
+static lode_status make(void **out, const void *context, struct lode_comm *comm, lode_error *error)
+{
+    const struct order *order = context;
+    lode_diagnose_options options = *order->options;
+    lode_diagnosis *made = NULL;
+    options.comm = comm;
+    options.on_progress = ranks_is_first(comm) ? options.on_progress : NULL;
+    lode_diagnosis *d = lode_diagnose_start(&options);
+    LODE_TRY_ALLOC(d, error);
+    lode_status status = finish(&made, d, lode_diagnose_profiles(d, order->db, error));
+    *out = made;
+    return status;
+}
+
+static void free_diagnosis(void *diagnosis)
+{
+    lode_diagnosis_free(diagnosis);
+}
+
 lode_status lode_diagnose(lode_diagnosis **out, const lode_database *db, const lode_diagnose_options *given,
                           lode_error *error)
 {
     lode_diagnose_options options = LODE_DIAGNOSE_OPTIONS_INIT;
+    const struct order order = {db, &options};
+    const struct lode_ranks_result result = {make, free_diagnosis, &order};
+    void *made = NULL;
     *out = NULL;
     LODE_TRY(lode_options_take(&options, given, error));
-    lode_diagnosis *d = lode_diagnose_start(&options);
-    LODE_TRY_ALLOC(d, error);
-    return finish(out, d, lode_diagnose_profiles(d, db, error));
+    const struct lode_ranks ranks = {options.comm, options.local_ranks, options.on_progress, options.user};
+    LODE_TRY(lode_ranks_make(&made, &ranks, &result, error));
+    *out = made;
+    return LODE_OK;
 }
 
 lode_status lode_diagnose_recording(lode_diagnosis **out, const lode_recording *recording,

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Costs of rows in each profile, from the blocks of the contexts that take part in them. */
+/*
+ * Costs of rows in each profile, from the blocks of the contexts that take part in them.
+ *
+ * On ranks, each checks some contexts, and then adds up some profiles at all contexts, in their
+ * order: the sums are those of one process to the last bit.
+ */
 #include "analysis/spread/spread.h"
 
+#include "base/comm/ranks.h"
 #include "base/compare.h"
 #include "base/error.h"
 #include "model/database/block.h"
@@ -27,6 +33,8 @@ struct part {
 struct reader {
     const struct lode_spread_question *question;
     const lode_database *db;
+    struct lode_comm *comm;     /* NULL: this process alone */
+    struct lode_share profiles; /* that this rank adds up */
     struct part *parts;
     uint32_t part_count;
     bool *is_selected, *has_metric; /* by profile */
@@ -104,36 +112,72 @@ static bool adds_up(const struct reader *self, uint32_t id, double sum, double s
     return fabs(sum - wanted) <= SUM_ROUNDING * (size + fabs(wanted));
 }
 
-/* LODE_ABSENT if there can be better ones in profiles. */
-static lode_status read_part(struct reader *self, const struct part *part, bool is_root, lode_error *error)
+/* The values of a part, by profile; none: `count` is 0. LODE_ABSENT if there are too many. */
+static lode_status find_values(const struct reader *self, const struct part *part, lode_block *block,
+                               lode_group *group, lode_error *error)
+{
+    *group = (lode_group){0};
+    lode_status status = lode_context_block(self->db, part->id, block, error);
+    if (status == LODE_OK)
+        status = lode_block_find(block, self->question->id, group, error);
+    if (status != LODE_NOT_FOUND)
+        LODE_TRY(status);
+    return group->count > self->db->profile_count ? LODE_ABSENT : LODE_OK;
+}
+
+/*
+ * LODE_ABSENT if there can be better values in profiles: sums differ, or profiles do not rise. A
+ * single process adds up values on the way.
+ */
+static lode_status check_part(struct reader *self, const struct part *part, bool is_root, lode_error *error)
 {
     lode_value values[VALUES_AT_ONCE];
     lode_block block;
-    lode_group group = {0};
+    lode_group group;
     double sum = 0.0, size = 0.0;
-    lode_status status = lode_context_block(self->db, part->id, &block, error);
-    if (status == LODE_OK)
-        status = lode_block_find(&block, self->question->id, &group, error);
-    if (status != LODE_NOT_FOUND)
-        LODE_TRY(status);
-    uint64_t count = status == LODE_OK ? group.count : 0;
-    if (count > self->db->profile_count)
-        return LODE_ABSENT;
-    for (uint64_t done = 0; done < count; done += VALUES_AT_ONCE) {
-        uint64_t some = count - done < VALUES_AT_ONCE ? count - done : VALUES_AT_ONCE;
+    uint64_t least = 0;
+    LODE_TRY(find_values(self, part, &block, &group, error));
+    for (uint64_t done = 0; done < group.count; done += VALUES_AT_ONCE) {
+        uint64_t some = group.count - done < VALUES_AT_ONCE ? group.count - done : VALUES_AT_ONCE;
         LODE_TRY(lode_block_read(&block, group.first + done, some, values));
         for (uint64_t i = 0; i < some; i++) {
+            if (values[i].key < least)
+                return LODE_ABSENT;
+            least = (uint64_t)values[i].key + 1;
             if (values[i].key == 0 || values[i].key >= self->db->profile_count)
                 continue;
             sum += values[i].value;
             size += fabs(values[i].value);
             if (is_root)
                 self->has_metric[values[i].key] = true;
-            if (self->is_selected[values[i].key])
+            else if (self->comm == NULL && self->is_selected[values[i].key])
                 add_value(self, part, (uint32_t)values[i].key, values[i].value);
         }
     }
     return adds_up(self, part->id, sum, size) ? LODE_OK : LODE_ABSENT;
+}
+
+/* Adds up the profiles of a rank. */
+static lode_status add_part(struct reader *self, const struct part *part, lode_error *error)
+{
+    lode_value values[VALUES_AT_ONCE];
+    lode_block block;
+    lode_group group;
+    LODE_TRY(find_values(self, part, &block, &group, error));
+    if (group.count == 0 || self->profiles.count == 0)
+        return LODE_OK;
+    uint64_t end = self->profiles.first + self->profiles.count;
+    uint64_t at = lode_group_seek(&block, &group, (uint32_t)self->profiles.first);
+    uint64_t stop = end < self->db->profile_count ? lode_group_seek(&block, &group, (uint32_t)end)
+                                                  : group.first + group.count;
+    for (; at < stop; at += VALUES_AT_ONCE) {
+        uint64_t some = stop - at < VALUES_AT_ONCE ? stop - at : VALUES_AT_ONCE;
+        LODE_TRY(lode_block_read(&block, at, some, values));
+        for (uint64_t i = 0; i < some; i++)
+            if (values[i].key > 0 && values[i].key < end && self->is_selected[values[i].key])
+                add_value(self, part, (uint32_t)values[i].key, values[i].value);
+    }
+    return LODE_OK;
 }
 
 static void finish_values(struct reader *self)
@@ -148,13 +192,62 @@ static void finish_values(struct reader *self)
     }
 }
 
-static lode_status read_parts(struct reader *self, lode_error *error)
+/* The first of some parts that cannot be used, or cannot be read: `part_count` if all can. */
+static lode_status check_parts(struct reader *self, const struct lode_share *share, uint64_t *bad,
+                               lode_error *error)
+{
+    *bad = self->part_count;
+    for (uint64_t i = share->first; i < share->first + share->count; i++) {
+        lode_status status = check_part(self, &self->parts[i], false, error);
+        if (status == LODE_OK)
+            continue;
+        *bad = i;
+        return status;
+    }
+    return LODE_OK;
+}
+
+static uint64_t weight_of(const void *context, uint64_t item)
+{
+    const struct reader *self = context;
+    lode_block block;
+    lode_group group;
+    return 64 + (find_values(self, &self->parts[item], &block, &group, NULL) == LODE_OK ? group.count : 0);
+}
+
+/* What is said of the first bad part holds for all ranks. Its error is raised by its rank. */
+static lode_status check_on_ranks(struct reader *self, lode_error *error)
+{
+    const struct lode_share share = lode_ranks_share(self->comm, self->part_count, weight_of, self);
+    uint64_t bad, first;
+    lode_status status = check_parts(self, &share, &bad, error);
+    if (self->comm == NULL)
+        return status;
+    first = bad << 1 | (status != LODE_ABSENT);
+    uint64_t own = first;
+    LODE_TRY(lode_comm_allreduce(self->comm, &first, 1, LODE_COMM_MIN, error));
+    if (first == own || first >> 1 == self->part_count)
+        return status;
+    if ((first & 1) == 0)
+        return LODE_ABSENT;
+    LODE_TRY(lode_comm_barrier(self->comm, error));
+    return LODE_ERR_CANCELLED;
+}
+
+static lode_status add_parts(struct reader *self, lode_error *error)
 {
     const struct lode_spread_question *question = self->question;
-    if (lode_metric_sum_id(question->metric, LODE_SCOPE_EXECUTION, &self->sum_id) != LODE_OK ||
-        lode_profile_block(self->db, 0, &self->summary, NULL) != LODE_OK)
-        return LODE_ABSENT;
-    LODE_TRY(find_parts(self, error));
+    self->profiles = lode_ranks_share(self->comm, self->db->profile_count, NULL, NULL);
+    for (uint32_t i = 0; i < self->part_count && self->comm; i++)
+        LODE_TRY(add_part(self, &self->parts[i], error));
+    finish_values(self);
+    return lode_ranks_collect(self->comm, self->values, 2 * question->row_count * self->db->profile_count,
+                              error);
+}
+
+static lode_status choose_profiles(struct reader *self, lode_error *error)
+{
+    const struct lode_spread_question *question = self->question;
     self->is_selected = calloc((size_t)self->db->profile_count + 1, sizeof *self->is_selected);
     self->has_metric = calloc((size_t)self->db->profile_count + 1, sizeof *self->has_metric);
     self->sizes = calloc(question->row_count * self->db->profile_count + 1, sizeof *self->sizes);
@@ -164,19 +257,26 @@ static lode_status read_parts(struct reader *self, lode_error *error)
         LODE_TRY(lode_selection_has(question->selection, self->db, p, &selected, error));
         self->is_selected[p] = selected;
     }
-    uint32_t first = self->part_count && self->parts[0].id == 0;
-    struct part root = {0, LODE_NO_ROW, LODE_NO_ROW, LODE_NO_ROW};
-    LODE_TRY(read_part(self, first ? &self->parts[0] : &root, true, error));
-    for (uint32_t i = first; i < self->part_count; i++)
-        LODE_TRY(read_part(self, &self->parts[i], false, error));
-    finish_values(self);
     return LODE_OK;
 }
 
-lode_status lode_spread_by_contexts(const struct lode_spread_question *question, const lode_database *db,
-                                    double *values, lode_error *error)
+static lode_status read_parts(struct reader *self, lode_error *error)
 {
-    struct reader self = {.question = question, .db = db, .values = values};
+    const struct part root = {0, LODE_NO_ROW, LODE_NO_ROW, LODE_NO_ROW};
+    if (lode_metric_sum_id(self->question->metric, LODE_SCOPE_EXECUTION, &self->sum_id) != LODE_OK ||
+        lode_profile_block(self->db, 0, &self->summary, NULL) != LODE_OK)
+        return LODE_ABSENT;
+    LODE_TRY(find_parts(self, error));
+    LODE_TRY(choose_profiles(self, error));
+    LODE_TRY(check_part(self, &root, true, error));
+    LODE_TRY(check_on_ranks(self, error));
+    return add_parts(self, error);
+}
+
+lode_status lode_spread_by_contexts(const struct lode_spread_question *question, const lode_database *db,
+                                    struct lode_comm *comm, double *values, lode_error *error)
+{
+    struct reader self = {.question = question, .db = db, .comm = comm, .values = values};
     lode_status status = lode_database_has(db, LODE_PART_CONTEXT) ? read_parts(&self, error) : LODE_ABSENT;
     free(self.parts);
     free(self.is_selected);

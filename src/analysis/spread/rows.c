@@ -6,6 +6,7 @@
 #include "analysis/spread/spread.h"
 
 #include "analysis/cost/key.h"
+#include "base/comm/ranks.h"
 #include "base/error.h"
 #include "base/options.h"
 #include "base/pool.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 enum {
-    PROFILES_PER_ITEM = 16,
+    PROFILES_PER_ITEM = LODE_SPREAD_PROFILES_PER_ITEM,
     MEMORY_DEFAULT = 256 << 20
 };
 
@@ -43,6 +44,7 @@ struct worker {
 
 struct pass {
     const lode_database *db;
+    struct lode_comm *comm; /* its ranks share out profiles; NULL: this process alone */
     lode_spread_rows_options *options;
     uint32_t *no_rows; /* options->rows, if none were given */
     uint16_t id;
@@ -276,12 +278,11 @@ static lode_status fill_total(const struct pass *self, double *total, lode_error
 static lode_status read_profiles(struct pass *self, lode_error *error)
 {
     const lode_spread_rows_options *options = self->options;
-    struct lode_job job = {.items = self->db->profile_count / PROFILES_PER_ITEM + 1,
-                           .work = add_profiles,
-                           .finish = finish_profiles,
-                           .context = self,
-                           .pool = options->pool};
-    return lode_pool_run(lode_pool_threads(self->worker_count, job.items), &job, error);
+    uint64_t items = self->db->profile_count / PROFILES_PER_ITEM + 1;
+    struct lode_job job = {
+        .work = add_profiles, .finish = finish_profiles, .context = self, .pool = options->pool};
+    const struct lode_share share = lode_ranks_share(self->comm, items, lode_spread_weight, self->db);
+    return lode_ranks_job(self->comm, self->worker_count, &job, &share, error);
 }
 
 static lode_status read_batches(struct pass *self, double *const out[2], lode_error *error)
@@ -329,14 +330,20 @@ static lode_status find_outer(struct pass *self, lode_error *error)
     return status;
 }
 
+/* Of 8 bytes: so many have a byte for each profile. */
+static size_t whole_words(const struct pass *self)
+{
+    return self->db->profile_count / sizeof(uint64_t) + 1;
+}
+
 static lode_status open_workers(struct pass *self, lode_error *error)
 {
     const lode_spread_rows_options *options = self->options;
     size_t rows = options->row_count + 1;
-    self->worker_count = lode_pool_threads(lode_pool_asked(options->threads, options->pool),
-                                           self->db->profile_count / PROFILES_PER_ITEM + 1);
+    unsigned asked = lode_ranks_threads(self->comm, lode_pool_asked(options->threads, options->pool));
+    self->worker_count = lode_pool_threads(asked, self->db->profile_count / PROFILES_PER_ITEM + 1);
     self->workers = calloc(self->worker_count, sizeof *self->workers);
-    self->counts = calloc((size_t)self->db->profile_count + 1, sizeof *self->counts);
+    self->counts = calloc(whole_words(self) * sizeof(uint64_t), sizeof *self->counts);
     self->total = calloc((size_t)self->db->profile_count + 1, sizeof *self->total);
     LODE_TRY_ALLOC(self->workers && self->counts && self->total, error);
     for (unsigned i = 0; i < self->worker_count; i++) {
@@ -416,8 +423,11 @@ static lode_status compute_values(struct pass *self, double *values, lode_error 
     struct lode_spread_question question = {options->metric, self->id,       options->selection,
                                             options->rows,   self->is_outer, options->row_count};
     memset(values, 0, size);
-    lode_status status =
-        self->is_inclusive ? lode_spread_by_contexts(&question, self->db, values, error) : LODE_ABSENT;
+    lode_status status = self->is_inclusive
+                             ? lode_spread_by_contexts(&question, self->db, self->comm, values, error)
+                             : LODE_ABSENT;
+    if (status == LODE_OK)
+        return lode_spread_agree(self->comm, self->db, self->id, LODE_VALUES_BY_CONTEXTS, error);
     if (status != LODE_ABSENT)
         return status;
     memset(values, 0, size);
@@ -427,16 +437,22 @@ static lode_status compute_values(struct pass *self, double *values, lode_error 
     self->progress.total = self->db->profile_count / PROFILES_PER_ITEM + 1;
     LODE_TRY(lode_profile_blocks_fit(self->db, error));
     LODE_TRY(open_workers(self, error));
-    return read_profiles(self, error);
+    LODE_TRY(lode_spread_agree(self->comm, self->db, self->id, LODE_VALUES_BY_PROFILES, error));
+    LODE_TRY(read_profiles(self, error));
+    LODE_TRY(lode_ranks_collect(self->comm, values, size / sizeof *values, error));
+    LODE_TRY(lode_ranks_collect(self->comm, self->total, self->db->profile_count, error));
+    return lode_ranks_collect(self->comm, self->counts, whole_words(self), error);
 }
 
 lode_status lode_spread_rows_values(double *values, const lode_database *db,
-                                    const lode_spread_rows_options *given, lode_error *error)
+                                    const lode_spread_rows_options *given, struct lode_comm *comm,
+                                    lode_error *error)
 {
     lode_spread_rows_options options = LODE_SPREAD_ROWS_OPTIONS_INIT;
     LODE_TRY(lode_options_take(&options, given, error));
     struct pass self = {
         .db = db,
+        .comm = comm,
         .options = &options,
         .progress = {.report = options.on_progress, .user = options.user, .phase = "adding up profiles"}};
     lode_status status = compute_values(&self, values, error);

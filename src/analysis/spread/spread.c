@@ -8,6 +8,7 @@
 #include "analysis/spread/spread.h"
 
 #include "analysis/cost/key.h"
+#include "base/comm/ranks.h"
 #include "base/compare.h"
 #include "base/error.h"
 #include "base/getter.h"
@@ -21,7 +22,7 @@
 #include <string.h>
 
 enum {
-    PROFILES_PER_ITEM = 16,
+    PROFILES_PER_ITEM = LODE_SPREAD_PROFILES_PER_ITEM,
     SEEK_LEAST = 8, /* groups of a block per weighted context from which on searching pays */
     VALUES_AT_ONCE = 512
 };
@@ -51,8 +52,9 @@ struct amounts {
 struct gathering {
     lode_spread *spread;
     const lode_database *db;
-    bool is_inclusive; /* the id is of the execution scope, not of the point scope */
-    bool is_all;       /* every context was given */
+    struct lode_comm *comm; /* its ranks share out profiles; NULL: this process alone */
+    bool is_inclusive;      /* the id is of the execution scope, not of the point scope */
+    bool is_all;            /* every context was given */
     uint16_t id;
     uint8_t *flags; /* by index of context; NULL if all */
     struct weight *weights;
@@ -136,6 +138,27 @@ static void add(struct amounts *amounts, struct weight weight, double value)
     amounts->inclusive += weight.inclusive * value;
     amounts->exclusive += weight.exclusive * value;
     amounts->size += weight.exclusive > 0 ? fabs(value) : 0.0;
+}
+
+/* ---- ranks ---- */
+
+uint64_t lode_spread_weight(const void *context, uint64_t item)
+{
+    const lode_database *db = context;
+    uint64_t end = (item + 1) * PROFILES_PER_ITEM, weight = 1;
+    for (uint64_t p = item * PROFILES_PER_ITEM; p < end && p < db->profile_count; p++) {
+        lode_block block;
+        if (lode_profile_block(db, (uint32_t)p, &block, NULL) == LODE_OK)
+            weight += block.value_count * block_value_stride(&block);
+    }
+    return weight;
+}
+
+lode_status lode_spread_agree(struct lode_comm *comm, const lode_database *db, uint16_t id, int path,
+                              lode_error *error)
+{
+    const uint64_t numbers[] = {db->profile_count, db->tree.count, id, (uint64_t)path};
+    return comm ? lode_ranks_agree(comm, numbers, 4, "adding up profiles", error) : LODE_OK;
 }
 
 /* ---- values by profile ---- */
@@ -238,19 +261,33 @@ static lode_status finish_profiles(void *context, uint64_t item, lode_error *err
     return lode_progress_add(&self->progress, 1, error);
 }
 
+/* All ranks have zeros but for the profiles that they have read. */
+static lode_status share_amounts(struct gathering *self, const struct lode_share *share, lode_error *error)
+{
+    uint64_t count = self->db->profile_count, first = share->first * PROFILES_PER_ITEM,
+             end = first + share->count * PROFILES_PER_ITEM;
+    if (self->comm == NULL)
+        return LODE_OK;
+    for (uint64_t p = 0; p < count; p++)
+        if (p < first || p >= end)
+            memset(&self->amounts[p], 0, sizeof *self->amounts);
+    return lode_ranks_collect(self->comm, self->amounts, count * (sizeof *self->amounts / sizeof(uint64_t)),
+                              error);
+}
+
 static lode_status read_by_profiles(struct gathering *self, const lode_spread_options *options,
                                     lode_error *error)
 {
-    struct lode_job job = {.items = self->db->profile_count / PROFILES_PER_ITEM + 1,
-                           .work = add_profiles,
-                           .finish = finish_profiles,
-                           .context = self,
-                           .pool = options->pool};
-    unsigned asked = lode_pool_asked(options->threads, options->pool);
+    uint64_t items = self->db->profile_count / PROFILES_PER_ITEM + 1;
+    struct lode_job job = {
+        .work = add_profiles, .finish = finish_profiles, .context = self, .pool = options->pool};
+    unsigned threads = lode_ranks_threads(self->comm, lode_pool_asked(options->threads, options->pool));
     self->spread->path = LODE_VALUES_BY_PROFILES;
-    self->progress.total = job.items;
     LODE_TRY(lode_profile_blocks_fit(self->db, error));
-    return lode_pool_run(lode_pool_threads(asked, job.items), &job, error);
+    const struct lode_share share = lode_ranks_share(self->comm, items, lode_spread_weight, self->db);
+    self->progress.total = share.count;
+    LODE_TRY(lode_ranks_job(self->comm, threads, &job, &share, error));
+    return share_amounts(self, &share, error);
 }
 
 /* ---- values by context ---- */
@@ -344,6 +381,14 @@ static lode_status mark_empty(struct gathering *self, lode_error *error)
     return LODE_OK;
 }
 
+/* Values by context are so few that all ranks have read them. */
+static lode_status end_contexts(struct gathering *self, lode_error *error)
+{
+    self->spread->path = LODE_VALUES_BY_CONTEXTS;
+    LODE_TRY(lode_spread_agree(self->comm, self->db, self->id, LODE_VALUES_BY_CONTEXTS, error));
+    return mark_empty(self, error);
+}
+
 static lode_status choose_profiles(struct gathering *self, const lode_spread_options *options,
                                    lode_error *error)
 {
@@ -382,13 +427,13 @@ static lode_status gather(struct gathering *self, const lode_spread_options *opt
     if (options->path == LODE_VALUES_BY_CONTEXTS || are_contexts_better(self, options)) {
         self->spread->path = options->path;
         lode_status status = self->is_inclusive ? read_contexts(self, error) : LODE_ABSENT;
-        self->spread->path = LODE_VALUES_BY_CONTEXTS;
         if (status == LODE_OK)
-            return mark_empty(self, error);
+            return end_contexts(self, error);
         if (options->path == LODE_VALUES_BY_CONTEXTS)
             return status;
         LODE_TRY(choose_profiles(self, options, error));
     }
+    LODE_TRY(lode_spread_agree(self->comm, self->db, self->id, LODE_VALUES_BY_PROFILES, error));
     return read_by_profiles(self, options, error);
 }
 
@@ -429,20 +474,26 @@ static lode_status compute(struct gathering *self, const lode_spread_options *op
     return collect(self, options, error);
 }
 
-lode_status lode_spread_compute(lode_spread **out, const lode_database *db, const lode_spread_options *given,
-                                lode_error *error)
+/* What all ranks are given. */
+struct order {
+    const lode_database *db;
+    const lode_spread_options *options;
+};
+
+static lode_status make(void **out, const void *context, struct lode_comm *comm, lode_error *error)
 {
-    lode_spread_options options = LODE_SPREAD_OPTIONS_INIT;
-    *out = NULL;
-    LODE_TRY(lode_options_take(&options, given, error));
+    const struct order *order = context;
+    const lode_spread_options *options = order->options;
     lode_spread *spread = calloc(1, sizeof *spread);
     LODE_TRY_ALLOC(spread, error);
-    spread->db = db;
-    struct gathering self = {
-        .spread = spread,
-        .db = db,
-        .progress = {.report = options.on_progress, .user = options.user, .phase = "adding up profiles"}};
-    lode_status status = compute(&self, &options, error);
+    spread->db = order->db;
+    struct gathering self = {.spread = spread,
+                             .db = order->db,
+                             .comm = comm,
+                             .progress = {.report = ranks_is_first(comm) ? options->on_progress : NULL,
+                                          .user = options->user,
+                                          .phase = "adding up profiles"}};
+    lode_status status = compute(&self, options, error);
     free(self.flags);
     free(self.weights);
     free(self.amounts);
@@ -451,6 +502,26 @@ lode_status lode_spread_compute(lode_spread **out, const lode_database *db, cons
     else
         lode_spread_free(spread);
     return status;
+}
+
+static void free_spread(void *spread)
+{
+    lode_spread_free(spread);
+}
+
+lode_status lode_spread_compute(lode_spread **out, const lode_database *db, const lode_spread_options *given,
+                                lode_error *error)
+{
+    lode_spread_options options = LODE_SPREAD_OPTIONS_INIT;
+    const struct order order = {db, &options};
+    const struct lode_ranks_result result = {make, free_spread, &order};
+    void *made = NULL;
+    *out = NULL;
+    LODE_TRY(lode_options_take(&options, given, error));
+    const struct lode_ranks ranks = {options.comm, options.local_ranks, options.on_progress, options.user};
+    LODE_TRY(lode_ranks_make(&made, &ranks, &result, error));
+    *out = made;
+    return LODE_OK;
 }
 
 void lode_spread_free(lode_spread *spread)

@@ -3,6 +3,7 @@
 #ifndef LODE_ANALYSIS_SPREAD_H
 #define LODE_ANALYSIS_SPREAD_H
 
+#include "base/comm/comm.h"
 #include <lode/unstable/spread.h>
 #include <stdbool.h>
 
@@ -31,18 +32,32 @@ struct lode_spread_question {
 /*
  * Fills `values`, which are zero, by row, profile, and kind (exclusive, inclusive). LODE_ABSENT if
  * values by profile are better, or if those by context are not those of the summary; values are
- * undefined then.
+ * undefined then. All ranks of `comm`, which may be NULL, have the same.
  */
 lode_status lode_spread_by_contexts(const struct lode_spread_question *question, const lode_database *db,
-                                    double *values, lode_error *error);
+                                    struct lode_comm *comm, double *values, lode_error *error);
+
+enum {
+    LODE_SPREAD_PROFILES_PER_ITEM = 16
+};
+/* Bytes of that many profiles; `context` is the database. */
+uint64_t lode_spread_weight(const void *context, uint64_t item);
+/*
+ * Ranks that see different files end before they wait for each other: about to read values by
+ * profiles, or done with values by contexts. `comm` may be NULL.
+ */
+lode_status lode_spread_agree(struct lode_comm *comm, const lode_database *db, uint16_t id, int path,
+                              lode_error *error);
 
 /*
  * The cost of each row in each profile: by row, profile, and kind (exclusive, inclusive); 0 where a
  * profile has none, or not the metric. Reads contexts or profiles, whichever are fewer; the values
  * are the same to the last bit. `values` has room for all. The statistic is not used.
+ * Ranks of `comm`, which may be NULL, share out profiles.
  */
 lode_status lode_spread_rows_values(double *values, const lode_database *db,
-                                    const lode_spread_rows_options *options, lode_error *error);
+                                    const lode_spread_rows_options *options, struct lode_comm *comm,
+                                    lode_error *error);
 
 /* The innermost ids of the kinds of a profile. Clears `has_all` if one is missing. */
 lode_status lode_group_ids(lode_id out[LODE_GROUP_KINDS], const lode_database *db, uint32_t profile,

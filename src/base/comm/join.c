@@ -5,6 +5,7 @@
 #include "base/getter.h"
 #include <dlfcn.h>
 #include <lode/unstable/comm.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static lode_status check_plugin(const struct lode_comm_ops *ops, const char *path, lode_error *error)
@@ -76,9 +77,21 @@ void lode_comm_leave(lode_comm *comm)
     free(comm);
 }
 
+/* Rank 0 may not know yet why it waits in vain: it has met no error, or another one has met it. */
 void lode_comm_abort(lode_comm *comm, int status)
 {
+    lode_error error = {.status = LODE_ERR_CANCELLED, .offset = LODE_NO_OFFSET};
+    snprintf(error.text, sizeof error.text, "rank %u cannot go on", comm->place.rank);
+    comm->ops->raise(comm->self, &error);
     comm->ops->abort(comm->self, status);
+}
+
+int lode_comm_first(lode_comm *comm, int number)
+{
+    int first = number;
+    if (comm == NULL || lode_comm_broadcast(comm, &first, sizeof first, NULL) != LODE_OK)
+        return number;
+    return first;
 }
 
 LODE_GETTER(uint32_t, lode_comm_rank, lode_comm, place.rank);

@@ -18,8 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECORDINGS_MAX  SIZE_MAX
-#define LOCAL_RANKS_MAX 1024
+#define RECORDINGS_MAX SIZE_MAX
 
 typedef struct build_options {
     shared_options shared;
@@ -28,8 +27,6 @@ typedef struct build_options {
     span_or_word trace; /* TRACE_..., or the length of an interval */
     const char *rank_pattern, *rank_table, *title;
     uint64_t memory;
-    int mpi; /* job_kind */
-    uint64_t local_ranks;
     int writing; /* WRITE_... */
     int per;     /* PER_... */
     unsigned statistics;
@@ -126,7 +123,8 @@ static lode_build_options settings_of(const build_options *options, building *b)
     settings.rank_pattern = options->rank_pattern;
     settings.rank_table = options->rank_table;
     settings.title = options->title;
-    settings.local_ranks = (uint32_t)options->local_ranks;
+    settings.local_ranks = (uint32_t)options->shared.local_ranks;
+    settings.comm = options->shared.comm;
     settings.joint = options->writing == WRITE_JOINTLY;
     settings.per_thread = options->per == PER_THREAD;
     settings.statistics = options->statistics;
@@ -390,14 +388,14 @@ static int print_plan(const invocation *call)
 }
 
 /* What one rank does; the first one speaks. */
-static int build_with(const invocation *call, lode_comm *comm)
+static int run_build(const invocation *call)
 {
     const build_options *options = call->options;
     building b = {.findings = {.cap = 100}, .details = options->shared.verbose ? call->out : NULL};
     lode_build_options settings = settings_of(options, &b);
     lode_build_result result;
     lode_error error = {0};
-    int is_first = job_is_first(comm), status = EXIT_DONE;
+    int is_first = job_is_first(settings.comm), status = EXIT_DONE;
     if (is_first && (status = check_kinds(call)) != EXIT_DONE)
         return status;
     if (options->is_dry)
@@ -407,7 +405,6 @@ static int build_with(const invocation *call, lode_comm *comm)
     if (call->kind == LODE_STORE_MEASUREMENTS && is_first)
         settings.symbols_program = measured_symbols(&symbols);
     settings.structure_cache = cache;
-    settings.comm = comm;
     progress_init(&b.progress);
     b.progress.byte_phase = "reading";
     /* The first process has the output; the others have nothing to clear away. */
@@ -431,18 +428,6 @@ static int build_with(const invocation *call, lode_comm *comm)
     }
     tally_free(&b.findings);
     return status;
-}
-
-static int run_build(const invocation *call)
-{
-    const build_options *options = call->options;
-    lode_comm *comm;
-    if (options->writing == WRITE_JOINTLY)
-        job_prepare_files();
-    int status = job_join(&comm, (job_kind)options->mpi, options->local_ranks > 0);
-    if (status != EXIT_DONE)
-        return status;
-    return job_leave(comm, build_with(call, comm));
 }
 
 /* Which source files are copied. */
@@ -470,8 +455,6 @@ static int sources_usage(const build_options *options)
 static int build_usage(const invocation *call)
 {
     const build_options *options = call->options;
-    /* Tasks on their own have different things to say. */
-    report_quietly(options->mpi != JOB_OFF && job_is_quiet());
     if (!options->target && !options->is_dry)
         return report("missing option: -o/--output (see 'lode help build')");
     if (options->is_quiet && options->shared.verbose)
@@ -480,8 +463,6 @@ static int build_usage(const invocation *call)
         return report("--dry-run and --json cannot be used together (see 'lode help build')");
     if (options->rank_pattern && options->rank_table)
         return report("--rank-from and --ranks cannot be used together (see 'lode help build')");
-    if (options->local_ranks > LOCAL_RANKS_MAX)
-        return report("--local-ranks takes at most %d", LOCAL_RANKS_MAX);
     return sources_usage(options);
 }
 
@@ -493,8 +474,6 @@ static const option_spec build_own[] = {
     {"ranks", 0, OPTION_TEXT, "FILE", NULL, offsetof(build_options, rank_table)},
     {"title", 0, OPTION_TEXT, "TEXT", NULL, offsetof(build_options, title)},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(build_options, memory)},
-    {"mpi", 0, OPTION_CHOICE, NULL, job_choices, offsetof(build_options, mpi)},
-    {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(build_options, local_ranks)},
     {"write", 0, OPTION_CHOICE, NULL, write_choices, offsetof(build_options, writing)},
     {"per", 0, OPTION_CHOICE, NULL, per_choices, offsetof(build_options, per)},
     {"statistics", 0, OPTION_CHOICES, NULL, statistic_choices, offsetof(build_options, statistics)},
@@ -522,9 +501,10 @@ const command_spec command_build = {
     .min_operands = 1,
     .max_operands = RECORDINGS_MAX,
     .stores = FOR_RECORDINGS | FOR_MEASUREMENTS,
-    .options = {.own = build_own, .shared = SHARED_STRICT | SHARED_THREADS | SHARED_JSON | SHARED_VERBOSE},
+    .options = {.own = build_own,
+                .shared = SHARED_STRICT | SHARED_THREADS | SHARED_RANKS | SHARED_JSON | SHARED_VERBOSE},
     .options_size = sizeof(build_options),
-    .joins_job = 1,
+    .on_ranks = FOR_RECORDINGS | FOR_MEASUREMENTS,
     .usage = build_usage,
     .run = run_build,
 };

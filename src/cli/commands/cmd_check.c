@@ -156,6 +156,8 @@ static int check(check_job *job, const char *path)
     options.on_finding = on_finding;
     options.on_progress = on_progress;
     options.user = job;
+    options.comm = job->options->shared.comm;
+    options.local_ranks = (uint32_t)job->options->shared.local_ranks;
     out_begin(job->out, SCHEMA_CHECK, path);
     OUT_FIELDS(job->out, "level", lode_check_level_name(options.level));
     if (is_table)
@@ -233,8 +235,10 @@ const command_spec command_check = {
     .max_operands = 1,
     .stores = FOR_ALL | FOR_MEASUREMENTS,
     .needs_no_store = is_about_rules,
-    .options = {.own = check_own, .shared = SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
+    .options = {.own = check_own,
+                .shared = SHARED_THREADS | SHARED_RANKS | SHARED_JSON | SHARED_CSV | SHARED_COLOR},
     .options_size = sizeof(check_options),
     .defaults = &check_defaults,
+    .on_ranks = FOR_ALL | FOR_MEASUREMENTS,
     .run = run_check,
 };

@@ -2,6 +2,7 @@
 #include "command.h"
 #include "commands/shared/rewrite.h"
 #include "interrupt.h"
+#include "job.h"
 #include "options/formats.h"
 #include "output/report.h"
 #include "stores/damage.h"
@@ -78,10 +79,14 @@ static int convert(session *s, const convert_options *options, out *o)
     settings.on_finding = on_remark;
     settings.user = &c;
     settings.to = family_of(options);
+    settings.comm = options->shared.comm;
+    settings.local_ranks = (uint32_t)options->shared.local_ranks;
     /* Before anything is written: a source that cannot be read any more leaves nothing. */
     if (damage_refuse(&(damage_request){s->path, s->db, DAMAGE_WRITE_BYTES, s->shared->threads}) != EXIT_DONE)
         return EXIT_TROUBLE;
-    interrupt_hold();
+    /* The first process has the output; the others have nothing to clear away. */
+    if (job_is_first(settings.comm))
+        interrupt_hold();
     if (lode_convert(s->db, options->target, &settings, &error) == LODE_OK) {
         progress_clear(&s->progress);
         damage_copied(options->target);
@@ -171,9 +176,10 @@ const command_spec command_convert = {
     .options = {.own = convert_own,
                 .of_databases = convert_of_databases,
                 .of_recordings = convert_of_recordings,
-                .shared = SHARED_SLICE | SHARED_DEPTH | SHARED_STRICT | SHARED_THREADS},
+                .shared = SHARED_SLICE | SHARED_DEPTH | SHARED_STRICT | SHARED_THREADS | SHARED_RANKS},
     .options_size = sizeof(convert_options),
     .defaults = &convert_defaults,
+    .on_ranks = FOR_DATABASES,
     .usage = convert_usage,
     .run = run_convert,
 };

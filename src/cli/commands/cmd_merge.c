@@ -14,16 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STORES_MAX      SIZE_MAX
-#define LOCAL_RANKS_MAX 1024
+#define STORES_MAX SIZE_MAX
 
 typedef struct merge_options {
     shared_options shared;
     const char *target, *labels;
     int force, drop_unlisted, mean;
     int align; /* UNSAID, or ALIGN_... */
-    int mpi;   /* job_kind */
-    uint64_t local_ranks;
 } merge_options;
 
 enum {
@@ -152,7 +149,7 @@ static int check_kinds(const invocation *call)
 }
 
 /* What one rank does; the first one speaks. */
-static int merge_databases(const invocation *call, const databases *d, lode_comm *comm)
+static int write_merged(const invocation *call, const databases *d)
 {
     const merge_options *options = call->options;
     merging m = {.out = call->out};
@@ -168,11 +165,11 @@ static int merge_databases(const invocation *call, const databases *d, lode_comm
     settings.on_finding = on_finding;
     settings.on_progress = on_progress;
     settings.user = &m;
-    settings.comm = comm;
-    settings.local_ranks = (uint32_t)options->local_ranks;
+    settings.comm = options->shared.comm;
+    settings.local_ranks = (uint32_t)options->shared.local_ranks;
     progress_init(&m.progress);
     /* The first process has the output; the others have nothing to clear away. */
-    if (job_is_first(comm))
+    if (job_is_first(settings.comm))
         interrupt_hold();
     lode_status done = lode_merge_databases(d->inputs, d->count, options->target, &settings, &error);
     progress_clear(&m.progress);
@@ -182,50 +179,39 @@ static int merge_databases(const invocation *call, const databases *d, lode_comm
     return EXIT_DONE;
 }
 
-static int merge_with(const invocation *call, lode_comm *comm)
+static int merge_databases(const invocation *call)
 {
     databases d;
-    int status = job_is_first(comm) ? check_kinds(call) : EXIT_DONE;
+    int status = job_is_first(call->shared->comm) ? check_kinds(call) : EXIT_DONE;
     if (status != EXIT_DONE)
         return status;
     status = open_databases(&d, call);
     if (status == EXIT_DONE)
-        status = merge_databases(call, &d, comm);
+        status = write_merged(call, &d);
     close_databases(&d);
     return status;
 }
 
 /* ---- the command ---- */
 
-static int merge_recordings(const invocation *call, const lode_comm *comm)
+static int merge_recordings(const invocation *call)
 {
     const merge_options *options = call->options;
     rewrite_request request = {options->target, options->force, NULL};
-    if (comm && lode_comm_size(comm) > 1)
-        return report("recordings are merged by one process; 'lode build' makes a database with many");
     int status = check_kinds(call);
     return status == EXIT_DONE ? rewrite_recordings(call, &request) : status;
 }
 
 static int run_merge(const invocation *call)
 {
-    const merge_options *options = call->options;
-    lode_comm *comm;
-    int status = job_join(&comm, (job_kind)options->mpi, options->local_ranks > 0);
-    if (status != EXIT_DONE)
-        return status;
-    status = call->kind == LODE_STORE_RECORDING ? merge_recordings(call, comm) : merge_with(call, comm);
-    return job_leave(comm, status);
+    return call->kind == LODE_STORE_RECORDING ? merge_recordings(call) : merge_databases(call);
 }
 
 static int merge_usage(const invocation *call)
 {
     const merge_options *options = call->options;
-    report_quietly(options->mpi != JOB_OFF && job_is_quiet());
     if (!options->target)
         return report("missing option: -o/--output (see 'lode help merge')");
-    if (options->local_ranks > LOCAL_RANKS_MAX)
-        return report("--local-ranks takes at most %d", LOCAL_RANKS_MAX);
     if (options->labels && count_labels(options->labels) != call->operand_count)
         return report("--labels needs a name for each database: %zu, not %zu (see 'lode help merge')",
                       call->operand_count, count_labels(options->labels));
@@ -235,7 +221,6 @@ static int merge_usage(const invocation *call)
 static const option_spec merge_own[] = {
     {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(merge_options, target)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(merge_options, force)},
-    {"mpi", 0, OPTION_CHOICE, NULL, job_choices, offsetof(merge_options, mpi)},
     {0},
 };
 
@@ -245,7 +230,6 @@ static const option_spec merge_of_databases[] = {
     {"mean", 0, OPTION_FLAG, NULL, NULL, offsetof(merge_options, mean)},
     {"drop-unlisted", 0, OPTION_FLAG, NULL, NULL, offsetof(merge_options, drop_unlisted)},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(merge_options, shared.memory)},
-    {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(merge_options, local_ranks)},
     {0},
 };
 
@@ -259,10 +243,10 @@ const command_spec command_merge = {
     .stores = FOR_ALL,
     .options = {.own = merge_own,
                 .of_databases = merge_of_databases,
-                .shared = SHARED_STRICT | SHARED_THREADS},
+                .shared = SHARED_STRICT | SHARED_THREADS | SHARED_RANKS},
     .options_size = sizeof(merge_options),
     .defaults = &merge_defaults,
-    .joins_job = 1,
+    .on_ranks = FOR_DATABASES,
     .usage = merge_usage,
     .run = run_merge,
 };

@@ -46,6 +46,8 @@ static int gather(profile_rows *rows, session *s)
     options.selection = s->selection;
     options.on_progress = progress_report;
     options.user = &s->progress;
+    options.comm = s->shared->comm;
+    options.local_ranks = (uint32_t)s->shared->local_ranks;
     lode_status status = lode_spread_compute(&spread, s->db, &options, &error);
     progress_clear(&s->progress);
     if (status != LODE_OK)
@@ -274,9 +276,11 @@ const command_spec command_profiles = {
                 .of_databases = profiles_of_databases,
                 .of_recordings = profiles_of_recordings,
                 .shared = SHARED_METRIC | SHARED_PROFILES | SHARED_SLICE | SHARED_DEPTH | SHARED_STRICT |
-                          SHARED_MEMORY | SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
+                          SHARED_MEMORY | SHARED_RANKS | SHARED_JSON | SHARED_CSV | SHARED_COLOR |
+                          SHARED_VERBOSE},
     .options_size = sizeof(profiles_options),
     .defaults = &profiles_defaults,
+    .on_ranks = FOR_DATABASES,
     .usage = profiles_usage,
     .run = run_profiles,
 };

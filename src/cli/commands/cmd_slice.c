@@ -9,15 +9,11 @@
 
 #include <stdint.h>
 
-#define LOCAL_RANKS_MAX 1024
-
 typedef struct slice_options {
     shared_options shared;
     const char *target, *focus;
     int force, keep_contexts;
     double min_share;
-    int mpi; /* job_kind */
-    uint64_t local_ranks;
 } slice_options;
 
 /* A slice under way. */
@@ -41,7 +37,7 @@ static int on_progress(void *user, const char *phase, uint64_t done, uint64_t to
     return progress_report(&s->session->progress, phase, done, total);
 }
 
-static lode_merge_options settings_of(const slice_options *options, lode_comm *comm, slicing *user)
+static lode_merge_options settings_of(const slice_options *options, slicing *user)
 {
     lode_merge_options settings = LODE_MERGE_OPTIONS_INIT;
     settings.force = options->force;
@@ -50,8 +46,8 @@ static lode_merge_options settings_of(const slice_options *options, lode_comm *c
     settings.on_finding = on_finding;
     settings.on_progress = on_progress;
     settings.user = user;
-    settings.comm = comm;
-    settings.local_ranks = (uint32_t)options->local_ranks;
+    settings.comm = options->shared.comm;
+    settings.local_ranks = (uint32_t)options->shared.local_ranks;
     return settings;
 }
 
@@ -65,11 +61,11 @@ static int report_failure(session *s, const slice_options *options, const lode_e
     return report_unwritten(options->target, error);
 }
 
-static int slice_with(session *s, const invocation *call, lode_comm *comm)
+static int slice_with(session *s, const invocation *call)
 {
     const slice_options *options = call->options;
     slicing user = {s, call->out};
-    lode_merge_options settings = settings_of(options, comm, &user);
+    lode_merge_options settings = settings_of(options, &user);
     lode_database_slice slice = LODE_DATABASE_SLICE_INIT;
     lode_merge_input input = {s->db, s->path, NULL};
     lode_error error = {0};
@@ -85,7 +81,7 @@ static int slice_with(session *s, const invocation *call, lode_comm *comm)
     if (damage_refuse(&(damage_request){s->path, s->db, DAMAGE_WRITE_BYTES, s->shared->threads}) != EXIT_DONE)
         return EXIT_TROUBLE;
     /* The first process has the output; the others have nothing to clear away. */
-    if (job_is_first(comm))
+    if (job_is_first(settings.comm))
         interrupt_hold();
     if (lode_slice_database(&input, options->target, &slice, &settings, &error) != LODE_OK)
         return report_failure(s, options, &error);
@@ -94,44 +90,33 @@ static int slice_with(session *s, const invocation *call, lode_comm *comm)
     return EXIT_DONE;
 }
 
-static int slice_database(const invocation *call, lode_comm *comm)
+static int slice_database(const invocation *call)
 {
     session s;
     int status = session_open(&s, call->operands[0], call->shared);
     if (status == EXIT_DONE)
-        status = slice_with(&s, call, comm);
+        status = slice_with(&s, call);
     session_close(&s);
     return status;
 }
 
-static int slice_recording(const invocation *call, const lode_comm *comm)
+static int slice_recording(const invocation *call)
 {
     const slice_options *options = call->options;
     rewrite_request request = {options->target, options->force, NULL};
-    if (comm && lode_comm_size(comm) > 1)
-        return report("a recording is sliced by one process; 'lode build' makes a database with many");
     return rewrite_recordings(call, &request);
 }
 
 static int run_slice(const invocation *call)
 {
-    const slice_options *options = call->options;
-    lode_comm *comm;
-    int status = job_join(&comm, (job_kind)options->mpi, options->local_ranks > 0);
-    if (status != EXIT_DONE)
-        return status;
-    status = call->kind == LODE_STORE_RECORDING ? slice_recording(call, comm) : slice_database(call, comm);
-    return job_leave(comm, status);
+    return call->kind == LODE_STORE_RECORDING ? slice_recording(call) : slice_database(call);
 }
 
 static int slice_usage(const invocation *call)
 {
     const slice_options *options = call->options;
-    report_quietly(options->mpi != JOB_OFF && job_is_quiet());
     if (!options->target)
         return report("missing option: -o/--output (see 'lode help slice')");
-    if (options->local_ranks > LOCAL_RANKS_MAX)
-        return report("--local-ranks takes at most %d", LOCAL_RANKS_MAX);
     return EXIT_DONE;
 }
 
@@ -139,7 +124,6 @@ static const option_spec slice_own[] = {
     {"output", 'o', OPTION_TEXT, "PATH", NULL, offsetof(slice_options, target)},
     {"force", 'f', OPTION_FLAG, NULL, NULL, offsetof(slice_options, force)},
     {"depth", 'd', OPTION_COUNT, "N", NULL, offsetof(slice_options, shared.depth)},
-    {"mpi", 0, OPTION_CHOICE, NULL, job_choices, offsetof(slice_options, mpi)},
     {0},
 };
 
@@ -148,7 +132,6 @@ static const option_spec slice_of_databases[] = {
     {"min-share", 0, OPTION_PERCENT, "PERCENT", NULL, offsetof(slice_options, min_share)},
     {"keep-contexts", 0, OPTION_FLAG, NULL, NULL, offsetof(slice_options, keep_contexts)},
     {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(slice_options, shared.memory)},
-    {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(slice_options, local_ranks)},
     {0},
 };
 
@@ -160,9 +143,10 @@ const command_spec command_slice = {
     .stores = FOR_ALL,
     .options = {.own = slice_own,
                 .of_databases = slice_of_databases,
-                .shared = SHARED_PART | SHARED_METRIC | SHARED_PROFILES | SHARED_STRICT | SHARED_THREADS},
+                .shared = SHARED_PART | SHARED_METRIC | SHARED_PROFILES | SHARED_STRICT | SHARED_THREADS |
+                          SHARED_RANKS},
     .options_size = sizeof(slice_options),
-    .joins_job = 1,
+    .on_ranks = FOR_DATABASES,
     .usage = slice_usage,
     .run = run_slice,
 };

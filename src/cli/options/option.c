@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options/option.h"
 
+#include "launcher.h"
 #include "text/suggest.h"
 
 #include <ctype.h>
@@ -73,6 +74,10 @@ static const struct shared_spec {
      FOR_RECORDINGS,
      {"memory", 0, OPTION_SIZE, "SIZE", NULL, offsetof(shared_options, memory)}},
     {SHARED_THREADS, FOR_ALL, {"threads", 0, OPTION_COUNT, "N", NULL, offsetof(shared_options, threads)}},
+    {SHARED_RANKS, FOR_ALL, {"mpi", 0, OPTION_CHOICE, NULL, job_choices, offsetof(shared_options, mpi)}},
+    {SHARED_RANKS,
+     FOR_ALL,
+     {"local-ranks", 0, OPTION_COUNT, "N", NULL, offsetof(shared_options, local_ranks)}},
     {SHARED_JSON, FOR_ALL, {"json", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, json)}},
     {SHARED_CSV, FOR_ALL, {"csv", 0, OPTION_FLAG, NULL, NULL, offsetof(shared_options, csv)}},
     {SHARED_CSV, FOR_ALL, {"table", 0, OPTION_TEXT, "NAME", NULL, offsetof(shared_options, table)}},

@@ -10,6 +10,8 @@
 
 #include "text/calendar.h"
 
+#include <lode/pool.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -90,6 +92,9 @@ typedef struct shared_options {
     int no_sched;               /* off-CPU time is no call, */
     int sched;                  /* but for this */
     const char *kinds;          /* a file of rules; NULL: none */
+    int mpi;                    /* job_kind */
+    uint64_t local_ranks;
+    lode_comm *comm; /* no option: of tasks that run this call together; NULL: it is alone */
 } shared_options;
 
 enum {
@@ -113,6 +118,7 @@ enum {
     SHARED_ANY_METRICS = 1u << 26,
     SHARED_KINDS = 1u << 27,                        /* rules for kinds of functions */
     SHARED_MEMORY = 1u << 28,                       /* of recordings that are read at once */
+    SHARED_RANKS = 1u << 14,                        /* of a job, or of this process */
     SHARED_WINDOW = 1u << 10,                       /* --from, --to, --task and --id */
     SHARED_TIMES = 1u << 11,                        /* --from and --to, for all stores */
     SHARED_TRACKS = 1u << 12,                       /* --task and --id */

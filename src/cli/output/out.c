@@ -54,7 +54,8 @@ out *out_open(const out_settings *settings)
     o->is_raw = settings->is_raw;
     o->table = settings->table;
     o->backend = backends[settings->format];
-    o->file = settings->file && strcmp(settings->file, "-") != 0 ? settings->file : NULL;
+    o->is_silent = settings->is_silent;
+    o->file = settings->file && strcmp(settings->file, "-") != 0 && !o->is_silent ? settings->file : NULL;
     o->store_key = settings->store;
     o->on_end = settings->on_end;
     o->label_width = LABEL_WIDTH;
@@ -138,7 +139,7 @@ unsigned out_width(const out *o, unsigned otherwise)
 
 void out_flush(out *o)
 {
-    size_t done = 0;
+    size_t done = o->is_silent ? o->used : 0;
     if (o->host && o->used && !o->error) {
         o->error = o->host->on_output(o->host->user, o->buffer, o->used);
         done = o->used;

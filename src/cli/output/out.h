@@ -31,6 +31,7 @@ typedef struct out_settings {
     const char *table; /* CSV: which one; NULL: the main one */
     int color;         /* COLOR_... */
     const char *file;  /* NULL, "-": standard output */
+    int is_silent;     /* nothing is written: another task does */
     const char *store; /* what JSON calls the store: "database", "recording" */
     /* Adds what an answer ends with; NULL: nothing. */
     void (*on_end)(out *o);

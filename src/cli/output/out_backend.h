@@ -54,6 +54,7 @@ struct out {
     const out_backend *backend;
     out_format format;
     int is_raw;
+    int is_silent; /* what is written goes nowhere */
     int fd;
     struct host *host;     /* takes what is written, instead of a file; may be NULL */
     int error;             /* errno of the first write that failed */

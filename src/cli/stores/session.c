@@ -159,6 +159,8 @@ static int window_cost(session *s, lode_cost **cost)
     options.threads = session_threads(s);
     options.on_progress = progress_report;
     options.user = &s->progress;
+    options.comm = s->shared->comm;
+    options.local_ranks = (uint32_t)s->shared->local_ranks;
     if (lode_cost_compute_window(cost, s->db, &options, &error) != LODE_OK)
         return session_error(s, &error);
     return EXIT_DONE;
@@ -173,6 +175,8 @@ static int profile_cost(session *s, lode_cost **cost)
     options.threads = session_threads(s);
     options.on_progress = progress_report;
     options.user = &s->progress;
+    options.comm = s->shared->comm;
+    options.local_ranks = (uint32_t)s->shared->local_ranks;
     if (lode_cost_compute(cost, s->db, &options, &error) != LODE_OK)
         return session_error(s, &error);
     if (!s->is_borrowed && !s->selection)

@@ -266,6 +266,8 @@ static lode_status end(struct lode_profile_source *base, lode_error *error)
     uint64_t dropped = atomic_load_explicit(&self->dropped, memory_order_relaxed);
     char text[128];
     close_slots(self);
+    /* Each block was made twice. */
+    dropped = base->placed ? dropped / 2 : dropped;
     if (self->comm)
         LODE_TRY(lode_comm_allreduce(self->comm, &dropped, 1, LODE_COMM_SUM, error));
     for (uint32_t p = 0; p < self->count; p++)

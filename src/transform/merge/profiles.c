@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Profiles of several databases: their order, their runs, their trace lines. */
+#include "base/comm/ranks.h"
 #include "base/compare.h"
 #include "base/error.h"
 #include "transform/slice/slice.h"
@@ -332,28 +333,18 @@ enum {
     PROFILE_WEIGHT = 1 << 8 /* what a profile counts besides its values */
 };
 
-/* The profiles of this rank: contiguous, with a fair part of the values. */
+static uint64_t weight_of(const void *context, uint64_t item)
+{
+    const struct lode_merge_source *self = context;
+    return self->profiles[item].weight + PROFILE_WEIGHT;
+}
+
+/* The profiles of this rank. */
 static void cut(struct lode_merge_source *self)
 {
-    uint64_t total = 0, before = 0;
-    uint32_t first = 0, count = 0;
-    if (self->comm == NULL) {
-        self->base.first = 0;
-        self->base.count = self->profile_count;
-        return;
-    }
-    for (uint32_t i = 0; i < self->profile_count; i++)
-        total += self->profiles[i].weight + PROFILE_WEIGHT;
-    for (uint32_t i = 0; i < self->profile_count; i++) {
-        uint64_t weight = self->profiles[i].weight + PROFILE_WEIGHT;
-        double middle = ((double)before + (double)weight / 2) / (double)total;
-        uint32_t rank = (uint32_t)(middle * self->comm->place.size);
-        first += rank < self->comm->place.rank;
-        count += rank == self->comm->place.rank;
-        before += weight;
-    }
-    self->base.first = first;
-    self->base.count = count;
+    const struct lode_share share = lode_ranks_share(self->comm, self->profile_count, weight_of, self);
+    self->base.first = (uint32_t)share.first;
+    self->base.count = (uint32_t)share.count;
 }
 
 /* ---- trace lines ---- */

@@ -352,7 +352,7 @@ static size_t compare_values(const lode_database *db, const lode_selection *sele
     options.selection = selection;
     options.rows = rows;
     options.row_count = ROWS;
-    assert_int_equal(lode_spread_rows_values(values, db, &options, NULL), LODE_OK);
+    assert_int_equal(lode_spread_rows_values(values, db, &options, NULL, NULL), LODE_OK);
     for (size_t row = 0; row < ROWS; row++) {
         lode_spread_options ask = LODE_SPREAD_OPTIONS_INIT;
         lode_spread *spread;

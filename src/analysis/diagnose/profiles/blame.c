@@ -6,7 +6,7 @@
  */
 #include "analysis/diagnose/profiles/facts.h"
 
-#include "base/pool.h"
+#include "base/comm/ranks.h"
 #include "base/progress.h"
 #include "model/database/trace.h"
 #include <stdlib.h>
@@ -132,43 +132,66 @@ static lode_status find_lines(struct blaming *self, uint64_t *bytes, lode_error 
     return LODE_OK;
 }
 
+/* Samples of a rank. */
+static uint64_t weight_of(const void *context, uint64_t item)
+{
+    const struct blaming *self = context;
+    const struct rank *rank = &self->d->profiles->ranks[item];
+    lode_trace_line line;
+    uint64_t weight = 1;
+    for (size_t i = 0; i < rank->count; i++)
+        if (line_of(self, rank->first + i, &line, NULL) == LODE_OK)
+            weight = add(weight, line.sample_count);
+    return weight;
+}
+
 static lode_status run(struct blaming *self, lode_error *error)
 {
     struct lode_diagnosis *d = self->d;
-    struct lode_job job = {.items = d->profiles->rank_count,
-                           .work = blame_rank,
-                           .finish = finish_rank,
-                           .context = self,
-                           .pool = d->options.pool};
-    self->worker_count = lode_pool_threads(lode_pool_asked(d->options.threads, d->options.pool), job.items);
+    struct lode_comm *comm = d->options.comm;
+    struct lode_job job = {
+        .work = blame_rank, .finish = finish_rank, .context = self, .pool = d->options.pool};
+    const struct lode_share share = lode_ranks_share(comm, d->profiles->rank_count, weight_of, self);
+    unsigned asked = lode_ranks_threads(comm, lode_pool_asked(d->options.threads, d->options.pool));
+    self->worker_count = lode_pool_threads(asked, share.count);
     self->workers = calloc(self->worker_count, sizeof *self->workers);
     LODE_TRY_ALLOC(self->workers, error);
     for (unsigned i = 0; i < self->worker_count; i++) {
         self->workers[i].by_context = calloc((size_t)d->profiles->db->tree.count + 1, sizeof(uint64_t));
         LODE_TRY_ALLOC(self->workers[i].by_context, error);
     }
-    self->progress.total = job.items;
-    return lode_pool_run(self->worker_count, &job, error);
+    self->progress.total = share.count;
+    return lode_ranks_job(comm, self->worker_count, &job, &share, error);
+}
+
+/* What all workers of all ranks have, with the first. */
+static lode_status add_up(struct blaming *self, lode_error *error)
+{
+    struct lode_comm *comm = self->d->options.comm;
+    struct blamed *all = &self->workers[0];
+    uint32_t count = self->d->profiles->db->tree.count;
+    for (unsigned w = 1; w < self->worker_count; w++) {
+        all->waiting = add(all->waiting, self->workers[w].waiting);
+        for (uint32_t i = 0; i < count; i++)
+            all->by_context[i] = add(all->by_context[i], self->workers[w].by_context[i]);
+    }
+    LODE_TRY(lode_ranks_add_up(comm, &all->waiting, 1, error));
+    return lode_ranks_add_up(comm, all->by_context, count, error);
 }
 
 /* Seconds of all workers; what masters do in regions and in the OpenMP runtime explains nothing. */
-static lode_status collect(const struct blaming *self, struct blame *blame, lode_error *error)
+static lode_status collect(struct blaming *self, struct blame *blame, lode_error *error)
 {
     const struct profile_facts *facts = self->d->profiles;
-    uint64_t waiting = 0;
+    LODE_TRY(add_up(self, error));
     LODE_TRY(lode_cost_make(&blame->cost, facts->db, error));
-    for (unsigned w = 0; w < self->worker_count; w++)
-        waiting = add(waiting, self->workers[w].waiting);
     for (uint32_t i = 0; i < facts->db->tree.count; i++) {
-        uint64_t sum = 0;
-        for (unsigned w = 0; w < self->worker_count; w++)
-            sum = add(sum, self->workers[w].by_context[i]);
         if (facts->places[i] == PLACE_REGION || OPENMP >> facts->activities_of[i] & 1)
             continue;
-        blame->cost->own[i] = (double)sum * 1e-9;
+        blame->cost->own[i] = (double)self->workers[0].by_context[i] * 1e-9;
         blame->explained += blame->cost->own[i];
     }
-    blame->waiting = (double)waiting * 1e-9;
+    blame->waiting = (double)self->workers[0].waiting * 1e-9;
     return LODE_OK;
 }
 

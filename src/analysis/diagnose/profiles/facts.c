@@ -79,6 +79,18 @@ void lode_diagnose_choose_metric(struct lode_diagnosis *d)
     d->lacks[NEED_METRIC] = d->run.metric == NULL;
 }
 
+lode_status lode_diagnose_cost(const struct lode_diagnosis *d, const lode_metric *metric,
+                               const lode_selection *selection, lode_cost **cost, lode_error *error)
+{
+    lode_cost_options options = LODE_COST_OPTIONS_INIT;
+    options.metric = metric;
+    options.selection = selection;
+    options.threads = d->options.threads;
+    options.pool = d->options.pool;
+    options.comm = d->options.comm;
+    return lode_cost_compute(cost, d->profiles->db, &options, error);
+}
+
 /* ---- contexts ---- */
 
 /* The names that compilers give to the bodies of OpenMP regions. */

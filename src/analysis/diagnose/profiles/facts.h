@@ -147,6 +147,9 @@ void lode_diagnose_profile_facts_free(struct profile_facts *facts);
 
 /* Chooses the metric, or notes that there is none. */
 void lode_diagnose_choose_metric(struct lode_diagnosis *d);
+/* Costs of a metric in selected profiles; NULL: in all. */
+lode_status lode_diagnose_cost(const struct lode_diagnosis *d, const lode_metric *metric,
+                               const lode_selection *selection, lode_cost **cost, lode_error *error);
 /* Whether a context begins a function that is known: entry points have none. */
 bool lode_diagnose_has_function(const lode_context *context);
 /* Activities and places of contexts. */

@@ -5,6 +5,7 @@
  */
 #include "analysis/diagnose/profiles/facts.h"
 
+#include "base/comm/ranks.h"
 #include "base/compare.h"
 #include "model/database/trace.h"
 #include <math.h>
@@ -19,11 +20,19 @@ struct stream {
     uint32_t node, rank, device, line;
 };
 
+/* Nanoseconds; all 0 if no time passes. */
+struct device {
+    uint64_t span, busy;
+};
+
 struct reading {
     struct lode_diagnosis *d;
     struct lode_array streams; /* of struct stream */
-    uint32_t *lines;           /* of CPU threads, by profile */
-    uint64_t first, last;      /* of all lines */
+    struct device *devices;
+    size_t *starts; /* by device: its first stream; then the end */
+    size_t device_count;
+    uint32_t *lines;      /* of CPU threads, by profile */
+    uint64_t first, last; /* of all lines */
     uint64_t bytes;
     uint64_t *meanwhile; /* by index of context: what masters do while their only stream is idle */
 };
@@ -127,36 +136,74 @@ static lode_status add_stream(struct reading *self, const struct stream *stream,
     return LODE_OK;
 }
 
-/* The streams of one GPU. */
-static lode_status add_device(struct reading *self, const struct stream *streams, size_t count,
-                              lode_error *error)
+static lode_status read_device(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
-    struct gpu *gpu = &self->d->profiles->gpu;
+    struct reading *self = context;
+    struct device *device = &self->devices[item];
+    const struct stream *streams = LODE_ARRAY_AT(&self->streams, struct stream, self->starts[item]);
+    size_t count = self->starts[item + 1] - self->starts[item];
     uint64_t bounds[2] = {UINT64_MAX, 0}, busy = 0;
     lode_trace_line cpu = {0};
+    (void)worker;
     if (count == 1)
         LODE_TRY(find_master(self, streams, &cpu, error));
     for (size_t i = 0; i < count; i++)
         LODE_TRY(add_stream(self, &streams[i], cpu.sample_count > 1 ? &cpu : NULL, bounds, &busy, error));
-    if (bounds[1] <= bounds[0])
-        return LODE_OK;
-    uint64_t span = bounds[1] - bounds[0];
-    gpu->devices++;
-    gpu->span += (double)span * 1e-9;
-    gpu->busy += (double)(busy < span ? busy : span) * 1e-9;
+    if (bounds[1] > bounds[0])
+        *device = (struct device){bounds[1] - bounds[0], busy};
     return LODE_OK;
+}
+
+static void find_devices(struct reading *self)
+{
+    const struct stream *streams = self->streams.items;
+    size_t count = self->streams.count;
+    if (count)
+        qsort(self->streams.items, count, sizeof *streams, compare_streams);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || !is_of_same_device(&streams[self->starts[self->device_count - 1]], &streams[i]))
+            self->starts[self->device_count++] = i;
+    self->starts[self->device_count] = count;
+}
+
+/* Samples of a GPU. */
+static uint64_t weight_of(const void *context, uint64_t item)
+{
+    const struct reading *self = context;
+    uint64_t weight = 1;
+    for (size_t i = self->starts[item]; i < self->starts[item + 1]; i++) {
+        const struct stream *stream = LODE_ARRAY_AT(&self->streams, struct stream, i);
+        lode_trace_line line;
+        if (lode_database_trace_line(self->d->profiles->db, stream->line, &line, NULL) == LODE_OK)
+            weight += line.sample_count;
+    }
+    return weight;
+}
+
+/* One after the other: they share sums. Ranks have sums of their own. */
+static lode_status read_devices(struct reading *self, lode_error *error)
+{
+    struct lode_comm *comm = self->d->options.comm;
+    struct lode_job job = {.work = read_device, .context = self};
+    const struct lode_share share = lode_ranks_share(comm, self->device_count, weight_of, self);
+    LODE_TRY(lode_ranks_job(comm, 1, &job, &share, error));
+    LODE_TRY(lode_ranks_collect(comm, self->devices, self->device_count * 2, error));
+    return lode_ranks_add_up(comm, self->meanwhile, self->d->profiles->db->tree.count, error);
 }
 
 static lode_status add_devices(struct reading *self, lode_error *error)
 {
-    const struct stream *streams = self->streams.items;
-    size_t count = self->streams.count, end;
-    if (count)
-        qsort(self->streams.items, count, sizeof *streams, compare_streams);
-    for (size_t i = 0; i < count; i = end) {
-        for (end = i + 1; end < count && is_of_same_device(&streams[i], &streams[end]);)
-            end++;
-        LODE_TRY(add_device(self, streams + i, end - i, error));
+    struct gpu *gpu = &self->d->profiles->gpu;
+    self->starts = calloc(self->streams.count + 1, sizeof *self->starts);
+    self->devices = calloc(self->streams.count + 1, sizeof *self->devices);
+    LODE_TRY_ALLOC(self->starts && self->devices, error);
+    find_devices(self);
+    LODE_TRY(read_devices(self, error));
+    for (size_t i = 0; i < self->device_count; i++) {
+        const struct device *device = &self->devices[i];
+        gpu->devices += device->span > 0;
+        gpu->span += (double)device->span * 1e-9;
+        gpu->busy += (double)(device->busy < device->span ? device->busy : device->span) * 1e-9;
     }
     return LODE_OK;
 }
@@ -199,6 +246,8 @@ lode_status lode_diagnose_gpu(struct lode_diagnosis *d, lode_error *error)
     lode_array_free(&self.streams);
     free(self.lines);
     free(self.meanwhile);
+    free(self.starts);
+    free(self.devices);
     if (d->run.seconds > 0)
         d->profiles->gpu.run = d->run.seconds;
     return status;

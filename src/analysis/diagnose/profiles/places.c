@@ -176,14 +176,9 @@ static lode_status select_masters(struct lode_diagnosis *d, lode_selection **sel
 lode_status lode_diagnose_cost_of_masters(struct lode_diagnosis *d, const lode_metric *metric,
                                           lode_cost **cost, lode_error *error)
 {
-    lode_cost_options options = LODE_COST_OPTIONS_INIT;
     lode_selection *selection = NULL;
     LODE_TRY(select_masters(d, &selection, error));
-    options.metric = metric;
-    options.selection = selection;
-    options.threads = d->options.threads;
-    options.pool = d->options.pool;
-    lode_status status = lode_cost_compute(cost, d->profiles->db, &options, error);
+    lode_status status = lode_diagnose_cost(d, metric, selection, cost, error);
     lode_selection_free(selection);
     return status;
 }
@@ -239,15 +234,10 @@ static lode_status find_excess(const struct lode_diagnosis *d, const lode_cost *
 lode_status lode_diagnose_excess(const struct lode_diagnosis *d, size_t first, size_t count, size_t parts,
                                  unsigned places, const lode_context **holder, lode_error *error)
 {
-    lode_cost_options options = LODE_COST_OPTIONS_INIT;
     lode_selection *selection;
     lode_cost *cost;
     LODE_TRY(select_threads(d, first, count, &selection, error));
-    options.metric = d->run.metric;
-    options.selection = selection;
-    options.threads = d->options.threads;
-    options.pool = d->options.pool;
-    lode_status status = lode_cost_compute(&cost, d->profiles->db, &options, error);
+    lode_status status = lode_diagnose_cost(d, d->run.metric, selection, &cost, error);
     lode_selection_free(selection);
     LODE_TRY(status);
     status = find_excess(d, cost, (double)parts, places, holder, error);

@@ -189,7 +189,7 @@ static lode_status read_values(struct lode_diagnosis *d, const uint32_t *row_of,
     options.pool = d->options.pool;
     double *values = calloc(profiles + 1, 2 * options.row_count * sizeof *values);
     LODE_TRY_ALLOC(values, error);
-    lode_status status = lode_spread_rows_values(values, d->profiles->db, &options, error);
+    lode_status status = lode_spread_rows_values(values, d->profiles->db, &options, d->options.comm, error);
     if (status == LODE_OK)
         status = take_values(d, values, error);
     free(values);
@@ -218,6 +218,7 @@ static lode_status read_totals(struct lode_diagnosis *d, const uint32_t *row_of,
     options.on_progress = d->options.on_progress;
     options.user = d->options.user;
     options.pool = d->options.pool;
+    options.comm = d->options.comm;
     LODE_TRY(lode_spread_compute(&spread, facts->db, &options, error));
     lode_status status = take_totals(d, spread, error);
     lode_spread_free(spread);
@@ -277,11 +278,7 @@ static lode_status find_ranks(struct lode_diagnosis *d, lode_error *error)
 
 static lode_status add_up(struct lode_diagnosis *d, const uint32_t *row_of, lode_error *error)
 {
-    lode_cost_options options = LODE_COST_OPTIONS_INIT;
-    options.metric = d->run.metric;
-    options.threads = d->options.threads;
-    options.pool = d->options.pool;
-    LODE_TRY(lode_cost_compute(&d->profiles->cost, d->profiles->db, &options, error));
+    LODE_TRY(lode_diagnose_cost(d, d->run.metric, NULL, &d->profiles->cost, error));
     LODE_TRY(make_room(d, error));
     LODE_TRY(lode_diagnose_size(d, row_of, error));
     LODE_TRY(d->lacks[NEED_VALUES] ? read_totals(d, row_of, error) : read_values(d, row_of, error));

@@ -104,6 +104,8 @@ static lode_diagnose_options options_of(const invocation *call, progress *shown)
     options.threads = (unsigned)call->shared->threads;
     options.on_progress = progress_report;
     options.user = shown;
+    options.comm = call->shared->comm;
+    options.local_ranks = (uint32_t)call->shared->local_ranks;
     options.read_limit = ((const diagnose_options *)call->options)->deep ? UINT64_MAX : 0;
     return options;
 }
@@ -236,9 +238,10 @@ const command_spec command_diagnose = {
     .max_operands = 1,
     .stores = FOR_ALL,
     .options = {.own = diagnose_own,
-                .shared = SHARED_MEMORY | SHARED_THREADS | SHARED_JSON | SHARED_CSV | SHARED_MARKDOWN |
-                          SHARED_COLOR | SHARED_VERBOSE | SHARED_KINDS},
+                .shared = SHARED_MEMORY | SHARED_THREADS | SHARED_RANKS | SHARED_JSON | SHARED_CSV |
+                          SHARED_MARKDOWN | SHARED_COLOR | SHARED_VERBOSE | SHARED_KINDS},
     .options_size = sizeof(diagnose_options),
+    .on_ranks = FOR_DATABASES,
     .usage = diagnose_usage,
     .run = run_diagnose,
 };

@@ -80,6 +80,8 @@ static int compute_spread(answer *a)
     options.threads = (unsigned)(a->s.shared->threads < 4096 ? a->s.shared->threads : 4096);
     options.on_progress = progress_report;
     options.user = &a->s.progress;
+    options.comm = a->s.shared->comm;
+    options.local_ranks = (uint32_t)a->s.shared->local_ranks;
     if (status == EXIT_DONE && lode_spread_compute(&a->spread, a->s.db, &options, &error) != LODE_OK)
         status = session_error(&a->s, &error);
     progress_clear(&a->s.progress);

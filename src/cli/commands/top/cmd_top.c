@@ -316,9 +316,11 @@ const command_spec command_top = {
                 .of_recordings = top_of_recordings,
                 .shared = SHARED_ANY_METRICS | SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES |
                           SHARED_FILTER | SHARED_SCHED | SHARED_STRICT | SHARED_MEMORY | SHARED_THREADS |
-                          SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE | SHARED_KINDS},
+                          SHARED_RANKS | SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE |
+                          SHARED_KINDS},
     .options_size = sizeof(top_options),
     .defaults = &top_defaults,
+    .on_ranks = FOR_DATABASES,
     .usage = top_usage,
     .run = run_top,
 };

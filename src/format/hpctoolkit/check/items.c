@@ -90,26 +90,11 @@ lode_status lode_hpct_check_agree(struct hpct_check *check, const char *step, ui
     return lode_ranks_agree(check->comm, numbers, 4, step, check->report.error);
 }
 
-static uint64_t weight_of(const struct hpct_check *check, const struct hpct_items *items, uint64_t item)
+static uint64_t weight_of(const void *context, uint64_t item)
 {
-    return items->weight ? items->weight(check, items->context, item) : 1;
-}
-
-static void cut(struct share *share)
-{
-    const struct hpct_check *check = share->check;
-    const struct lode_comm_place *place = &check->comm->place;
-    uint64_t total = 0, before = 0;
-    share->first = share->count = 0;
-    for (uint64_t i = 0; i < share->items->count; i++)
-        total += weight_of(check, share->items, i);
-    for (uint64_t i = 0; i < share->items->count; i++) {
-        uint64_t weight = weight_of(check, share->items, i);
-        uint32_t owner = ranks_owner(before, weight, total, place->size);
-        share->first += owner < place->rank;
-        share->count += owner == place->rank;
-        before += weight;
-    }
+    const struct share *share = context;
+    const struct hpct_items *items = share->items;
+    return items->weight ? items->weight(share->check, items->context, item) : 1;
 }
 
 static lode_status work_on_ranks(struct share *share)
@@ -117,7 +102,9 @@ static lode_status work_on_ranks(struct share *share)
     struct hpct_check *check = share->check;
     struct lode_report own = {0};
     LODE_TRY(lode_hpct_check_agree(check, share->items->phase, share->items->count));
-    cut(share);
+    const struct lode_share cut = lode_ranks_share(check->comm, share->items->count, weight_of, share);
+    share->first = cut.first;
+    share->count = cut.count;
     share->to = &own;
     share->progress.total = share->count;
     if (check->comm->place.rank > 0)

@@ -8,12 +8,8 @@
 lode_status lode_diagnose_own_cost(const struct lode_diagnosis *d, const char *name, double *own,
                                    double *total, lode_error *error)
 {
-    lode_cost_options options = LODE_COST_OPTIONS_INIT;
     lode_cost *cost;
-    options.metric = lode_diagnose_metric(d, name, total);
-    options.threads = d->options.threads;
-    options.pool = d->options.pool;
-    LODE_TRY(lode_cost_compute(&cost, d->profiles->db, &options, error));
+    LODE_TRY(lode_diagnose_cost(d, lode_diagnose_metric(d, name, total), NULL, &cost, error));
     *own = 0;
     for (uint32_t i = 0; i < d->profiles->db->tree.count; i++)
         if (d->profiles->activities_of[i] == LODE_ACTIVITY_OWN)

@@ -15,16 +15,6 @@ static double running(const struct lode_diagnosis *d)
     return fmax(all, d->run.total);
 }
 
-static lode_status compute(const struct lode_diagnosis *d, const lode_metric *metric, lode_cost **cost,
-                           lode_error *error)
-{
-    lode_cost_options options = LODE_COST_OPTIONS_INIT;
-    options.metric = metric;
-    options.threads = d->options.threads;
-    options.pool = d->options.pool;
-    return lode_cost_compute(cost, d->profiles->db, &options, error);
-}
-
 static bool is_join(const struct lode_diagnosis *d, const struct path *path)
 {
     return path->leaf && d->profiles->places[path->leaf->index] == PLACE_JOIN;
@@ -57,7 +47,7 @@ static lode_status find_waits(struct lode_diagnosis *d, const lode_metric *metri
     }
     if (status != LODE_OK || (has_first && !is_join(d, path)))
         return status;
-    LODE_TRY(compute(d, metric, &cost, error));
+    LODE_TRY(lode_diagnose_cost(d, metric, NULL, &cost, error));
     *path = (struct path){0};
     status = lode_diagnose_path(d, cost, ALL, path, error);
     lode_cost_free(cost);
