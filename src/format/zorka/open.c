@@ -242,10 +242,11 @@ static lode_status read_all(struct opening *opening, const struct zor_survey_opt
 static lode_status track_interval(const lode_recording *recording, uint32_t track, uint64_t *begin,
                                   uint64_t *end, lode_error *error)
 {
-    const struct zor_trace *trace = LODE_ARRAY_AT(&zor_of(recording)->traces, struct zor_trace, track);
+    const struct zor_recording *rec = zor_of(recording);
+    const struct zor_trace *trace = zor_trace_at(rec, track);
     (void)error;
-    *begin = trace->begin;
-    *end = zor_end_of(trace);
+    *begin = zor_begin_of(rec, trace);
+    *end = zor_end_of(rec, trace);
     return LODE_OK;
 }
 
@@ -261,7 +262,9 @@ static void close_recording(lode_recording *recording)
     lode_array_free(&rec->chunks);
     lode_array_free(&rec->segments);
     lode_array_free(&rec->traces);
+    lode_array_free(&rec->tracks);
     lode_function_table_free(&rec->base.functions);
+    lode_zor_cursors_free(rec->cursors);
     lode_zor_payloads_free(rec->payloads);
     lode_folder_close(&rec->folder);
     lode_arena_free(&rec->base.arena);
@@ -285,12 +288,9 @@ lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder
 {
     *out = NULL;
     struct zor_recording *rec = calloc(1, sizeof *rec);
-    if (rec)
-        rec->payloads = lode_zor_payloads_new();
-    if (rec == NULL || rec->payloads == NULL) {
-        free(rec);
-        return lode_fail_memory(error);
-    }
+    LODE_TRY_ALLOC(rec, error);
+    rec->payloads = lode_zor_payloads_new();
+    rec->cursors = lode_zor_cursors_new();
     rec->base.ops = &ops;
     rec->base.rules = lode_zor_rules;
     rec->base.rule_count = ZOR_RULE_COUNT;
@@ -299,10 +299,13 @@ lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder
     lode_function_table_init(&rec->base.functions, sizeof(struct lode_function));
     lode_array_init(&rec->properties, sizeof(lode_fact), ZOR_PROPERTIES_MAX);
     lode_array_init(&rec->chunks, sizeof(struct zor_chunk), UINT32_MAX / 2);
-    lode_array_init(&rec->segments, sizeof(struct zor_segment), UINT32_MAX / 2);
+    lode_array_init(&rec->segments, sizeof(struct zor_segment), ZOR_SEGMENTS_MAX);
     lode_array_init(&rec->traces, sizeof(struct zor_trace), INT32_MAX / 2);
+    lode_array_init(&rec->tracks, sizeof(lode_track), INT32_MAX / 2);
     struct opening opening = {.rec = rec, .arena = &rec->base.arena, .report = report, .error = error};
-    lode_status status = lode_folder_copy(&rec->folder, folder, opening.arena, error);
+    lode_status status = rec->payloads && rec->cursors
+                             ? lode_folder_copy(&rec->folder, folder, opening.arena, error)
+                             : lode_fail_memory(error);
     if (status == LODE_OK)
         status = read_all(&opening, survey);
     if (status == LODE_OK)

@@ -6,79 +6,116 @@
 #include "base/error.h"
 #include "format/zorka/zorka.h"
 #include "model/recording/threads.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 enum {
-    ID_SIZE = 33
+    ID_DIGITS = 32,
+    IDS_AT_ONCE = 64 /* that memory is allocated for: a string of an arena is rounded up */
 };
 
+/* ---- ids ---- */
+
+static void put_digits(char *digits, uint64_t word)
+{
+    for (unsigned i = 0; i < ID_DIGITS / 2; i++)
+        digits[i] = "0123456789abcdef"[word >> (60 - 4 * i) & 15];
+}
+
+static uint64_t word_of(const char *digits)
+{
+    uint64_t word = 0;
+    for (unsigned i = 0; i < ID_DIGITS / 2; i++)
+        word = word << 4 | (uint64_t)(digits[i] <= '9' ? digits[i] - '0' : digits[i] - 'a' + 10);
+    return word;
+}
+
+struct zor_id lode_zor_track_id(const lode_track *track)
+{
+    if (track->id[0] == '\0')
+        return (struct zor_id){0, 0};
+    return (struct zor_id){word_of(track->id), word_of(track->id + ID_DIGITS / 2)};
+}
+
+/* NULL if out of memory. */
+static const char *id_of(struct zor_recording *rec, struct zor_id id)
+{
+    if (!zor_id_is_known(id))
+        return "";
+    if (rec->digits_left == 0) {
+        rec->digits = lode_arena_alloc(&rec->base.arena, IDS_AT_ONCE, ID_DIGITS + 1);
+        if (rec->digits == NULL)
+            return NULL;
+        rec->digits_left = IDS_AT_ONCE;
+    }
+    char *digits = rec->digits;
+    put_digits(digits, id.high);
+    put_digits(digits + ID_DIGITS / 2, id.low);
+    rec->digits += ID_DIGITS + 1;
+    rec->digits_left--;
+    return digits;
+}
+
+/* ---- tracks ---- */
+
+struct zor_trace *lode_zor_add_trace(struct zor_recording *rec, const struct zor_begun *begun)
+{
+    uint32_t index = (uint32_t)rec->traces.count, store = zor_store_of(rec, &begun->trace);
+    bool is_known;
+    /* All traces of the method share its name. */
+    const lode_function *function = lode_zor_function(rec, store, begun->method, &is_known);
+    const char *id = id_of(rec, begun->id);
+    lode_track *track = function && id ? lode_array_push(&rec->tracks) : NULL;
+    struct zor_trace *trace = track ? lode_array_push(&rec->traces) : NULL;
+    if (trace == NULL)
+        return NULL;
+    *trace = begun->trace;
+    *track = (lode_track){.index = index,
+                          .pid = begun->pid,
+                          .tid = begun->tid,
+                          .name = function->name,
+                          .program = rec->stores[store].name,
+                          .bytes = trace->first.end - trace->first.begin,
+                          .id = id};
+    return trace;
+}
+
+/* ---- threads ---- */
+
 /* Times are relative to the first time stamp. */
-static void place_traces(struct zor_recording *rec)
+static void find_first_stamp(struct zor_recording *rec)
 {
     uint64_t first = UINT64_MAX;
     for (size_t i = 0; i < rec->traces.count; i++) {
         uint64_t stamp = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i)->stamp;
         first = stamp > 0 && stamp < first ? stamp : first;
     }
+    rec->first_stamp = first;
     if (first < UINT64_MAX)
         rec->base.utc_offset = (int64_t)(first * 1000000);
-    for (size_t i = 0; i < rec->traces.count; i++) {
-        struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
-        trace->begin = trace->stamp > 0 ? (trace->stamp - first) * 1000000 : trace->start << ZOR_TICK_SHIFT;
-    }
 }
-
-/* ---- threads ---- */
 
 static lode_status place_on_threads(const struct zor_recording *rec, lode_error *error)
 {
-    size_t count = rec->traces.count;
-    struct lode_track_place *places = calloc(count + 1, sizeof *places);
+    size_t count = rec->base.track_count;
+    struct lode_track_place *places = malloc((count + 1) * sizeof *places);
     LODE_TRY_ALLOC(places, error);
-    for (size_t i = 0; i < count; i++) {
-        const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
-        int32_t pid = trace->pid > 0 ? trace->pid : (int32_t)rec->stores[trace->store].number;
-        places[i] = (struct lode_track_place){trace->begin, zor_end_of(trace), (uint32_t)i, pid, trace->tid};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zor_trace *trace = zor_trace_at(rec, i);
+        const lode_track *track = &rec->base.tracks[i];
+        int32_t pid = track->pid > 0 ? track->pid : (int32_t)rec->stores[zor_store_of(rec, trace)].number;
+        places[i] =
+            (struct lode_track_place){zor_begin_of(rec, trace), zor_end_of(rec, trace), i, pid, track->tid};
     }
     lode_status status = lode_track_places_assign(places, count, rec->base.tracks, error);
     free(places);
     return status;
 }
 
-/* ---- tracks ---- */
-
-static const char *id_of(struct lode_arena *arena, struct zor_id id)
-{
-    if (!zor_id_is_known(id))
-        return "";
-    char *digits = lode_arena_alloc(arena, ID_SIZE, 1);
-    if (digits)
-        snprintf(digits, ID_SIZE, "%016llx%016llx", (unsigned long long)id.high, (unsigned long long)id.low);
-    return digits;
-}
-
 lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error)
 {
-    size_t count = rec->traces.count;
-    struct lode_arena *arena = &rec->base.arena;
-    bool is_known;
-    place_traces(rec);
-    rec->base.tracks = lode_arena_alloc(arena, count, sizeof *rec->base.tracks);
-    LODE_TRY_ALLOC(rec->base.tracks, error);
-    rec->base.track_count = (uint32_t)count;
+    rec->base.tracks = rec->tracks.items;
+    rec->base.track_count = (uint32_t)rec->tracks.count;
     rec->base.has_requests = true;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
-        /* All traces of the method share its name. */
-        const lode_function *function = lode_zor_function(rec, trace->store, trace->method, &is_known);
-        const char *id = id_of(arena, trace->id);
-        LODE_TRY_ALLOC(function && id, error);
-        rec->base.tracks[i] = (lode_track){.index = i,
-                                           .name = function->name,
-                                           .program = rec->stores[trace->store].name,
-                                           .bytes = trace->bytes,
-                                           .id = id};
-    }
+    find_first_stamp(rec);
     return place_on_threads(rec, error);
 }
