@@ -57,6 +57,15 @@ static const char *id_of(struct zor_recording *rec, struct zor_id id)
 
 /* ---- tracks ---- */
 
+/* Ids of strings have 32 bits: a larger number is the id of none, as 0. */
+static bool keep_method(struct zor_recording *rec, uint64_t method)
+{
+    uint32_t *kept = lode_array_push(&rec->methods);
+    if (kept)
+        *kept = method > UINT32_MAX ? 0 : (uint32_t)method;
+    return kept != NULL;
+}
+
 struct zor_trace *lode_zor_add_trace(struct zor_recording *rec, const struct zor_begun *begun)
 {
     uint32_t index = (uint32_t)rec->traces.count, store = zor_store_of(rec, &begun->trace);
@@ -66,7 +75,7 @@ struct zor_trace *lode_zor_add_trace(struct zor_recording *rec, const struct zor
     const char *id = id_of(rec, begun->id);
     lode_track *track = function && id ? lode_array_push(&rec->tracks) : NULL;
     struct zor_trace *trace = track ? lode_array_push(&rec->traces) : NULL;
-    if (trace == NULL)
+    if (trace == NULL || (rec->keeps_methods && !keep_method(rec, begun->method)))
         return NULL;
     *trace = begun->trace;
     *track = (lode_track){.index = index,
@@ -79,12 +88,15 @@ struct zor_trace *lode_zor_add_trace(struct zor_recording *rec, const struct zor
     return trace;
 }
 
-/* ---- threads ---- */
+/* ---- times and threads ---- */
 
 /* Times are relative to the first time stamp. */
-static void find_first_stamp(struct zor_recording *rec)
+void lode_zor_set_tracks(struct zor_recording *rec)
 {
     uint64_t first = UINT64_MAX;
+    rec->base.tracks = rec->tracks.items;
+    rec->base.track_count = (uint32_t)rec->tracks.count;
+    rec->base.has_requests = true;
     for (size_t i = 0; i < rec->traces.count; i++) {
         uint64_t stamp = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i)->stamp;
         first = stamp > 0 && stamp < first ? stamp : first;
@@ -94,7 +106,7 @@ static void find_first_stamp(struct zor_recording *rec)
         rec->base.utc_offset = (int64_t)(first * 1000000);
 }
 
-static lode_status place_on_threads(const struct zor_recording *rec, lode_error *error)
+lode_status lode_zor_place_tracks(struct zor_recording *rec, lode_error *error)
 {
     size_t count = rec->base.track_count;
     struct lode_track_place *places = malloc((count + 1) * sizeof *places);
@@ -109,13 +121,4 @@ static lode_status place_on_threads(const struct zor_recording *rec, lode_error 
     lode_status status = lode_track_places_assign(places, count, rec->base.tracks, error);
     free(places);
     return status;
-}
-
-lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error)
-{
-    rec->base.tracks = rec->tracks.items;
-    rec->base.track_count = (uint32_t)rec->tracks.count;
-    rec->base.has_requests = true;
-    find_first_stamp(rec);
-    return place_on_threads(rec, error);
 }

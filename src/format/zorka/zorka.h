@@ -82,9 +82,11 @@ struct zor_recording {
     struct lode_array segments;   /* struct zor_segment: further ones, after the first of each trace */
     struct lode_array traces;     /* struct zor_trace */
     struct lode_array tracks;     /* lode_track: those of the base */
-    uint64_t first_stamp;         /* of all traces */
-    char *digits;                 /* space for ids of traces */
-    uint32_t digits_left;         /* ids that fit there */
+    struct lode_array methods;    /* uint32_t, of traces: only for an index */
+    bool keeps_methods;
+    uint64_t first_stamp; /* of all traces */
+    char *digits;         /* space for ids of traces */
+    uint32_t digits_left; /* ids that fit there */
     struct zor_payloads *payloads;
     struct zor_cursors *cursors;
 };
@@ -121,6 +123,7 @@ struct zor_survey_options {
     unsigned threads; /* 0: one per processor */
     lode_progress_fn on_progress;
     void *user;
+    const char *index_directory; /* NULL: no index */
 };
 
 /* Finds all traces: unpacks every chunk once. */
@@ -135,8 +138,10 @@ struct zor_begun {
 };
 /* Adds a trace and its track. NULL: out of memory. */
 struct zor_trace *lode_zor_add_trace(struct zor_recording *rec, const struct zor_begun *begun);
-/* Assigns times and threads to all tracks. */
-lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error);
+/* All traces are added: their times. */
+void lode_zor_set_tracks(struct zor_recording *rec);
+/* Assigns threads to all tracks. */
+lode_status lode_zor_place_tracks(struct zor_recording *rec, lode_error *error);
 /* The id of a trace, from that of its track. */
 struct zor_id lode_zor_track_id(const lode_track *track);
 /* Reads a file of properties into rec->properties. */
