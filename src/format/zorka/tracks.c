@@ -79,7 +79,7 @@ struct zor_trace *lode_zor_add_trace(struct zor_recording *rec, const struct zor
         return NULL;
     *trace = begun->trace;
     *track = (lode_track){.index = index,
-                          .pid = begun->pid,
+                          .pid = begun->pid > 0 ? begun->pid : (int32_t)rec->stores[store].number,
                           .tid = begun->tid,
                           .name = function->name,
                           .program = rec->stores[store].name,
@@ -106,19 +106,15 @@ void lode_zor_set_tracks(struct zor_recording *rec)
         rec->base.utc_offset = (int64_t)(first * 1000000);
 }
 
+static void interval_of(const void *user, uint32_t track, uint64_t *begin, uint64_t *end)
+{
+    const struct zor_recording *rec = user;
+    const struct zor_trace *trace = zor_trace_at(rec, track);
+    *begin = zor_begin_of(rec, trace);
+    *end = zor_end_of(rec, trace);
+}
+
 lode_status lode_zor_place_tracks(struct zor_recording *rec, lode_error *error)
 {
-    size_t count = rec->base.track_count;
-    struct lode_track_place *places = malloc((count + 1) * sizeof *places);
-    LODE_TRY_ALLOC(places, error);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct zor_trace *trace = zor_trace_at(rec, i);
-        const lode_track *track = &rec->base.tracks[i];
-        int32_t pid = track->pid > 0 ? track->pid : (int32_t)rec->stores[zor_store_of(rec, trace)].number;
-        places[i] =
-            (struct lode_track_place){zor_begin_of(rec, trace), zor_end_of(rec, trace), i, pid, track->tid};
-    }
-    lode_status status = lode_track_places_assign(places, count, rec->base.tracks, error);
-    free(places);
-    return status;
+    return lode_tracks_assign(rec->base.tracks, rec->base.track_count, interval_of, rec, error);
 }
