@@ -2,8 +2,7 @@
 /* Reads one trace: its segments in order, each from a chunk that is unpacked on demand. */
 #include "base/error.h"
 #include "base/io/bytes.h"
-#include "format/zorka/zorka.h"
-#include <pthread.h>
+#include "format/zorka/idle.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,16 +63,6 @@ struct zor_cursor {
     uint8_t *data; /* of events */
     size_t run_max;
     struct run before, after; /* data of the begin and of the end of the innermost call */
-};
-
-enum {
-    IDLE_MAX = 8
-};
-
-struct zor_cursors {
-    pthread_mutex_t lock;
-    struct zor_cursor *idle[IDLE_MAX];
-    unsigned count;
 };
 
 static lode_status complain(struct zor_cursor *self, unsigned rule, const char *text, uint64_t number)
@@ -522,46 +511,17 @@ static void destroy(struct zor_cursor *self)
     free(self);
 }
 
-struct zor_cursors *lode_zor_cursors_new(void)
-{
-    struct zor_cursors *cursors = calloc(1, sizeof *cursors);
-    if (cursors)
-        pthread_mutex_init(&cursors->lock, NULL);
-    return cursors;
-}
-
 void lode_zor_cursors_free(struct zor_cursors *cursors)
 {
-    if (cursors == NULL)
-        return;
-    for (unsigned i = 0; i < cursors->count; i++)
-        destroy(cursors->idle[i]);
-    pthread_mutex_destroy(&cursors->lock);
-    free(cursors);
-}
-
-static struct zor_cursor *take_idle(struct zor_cursors *cursors)
-{
-    pthread_mutex_lock(&cursors->lock);
-    struct zor_cursor *self = cursors->count > 0 ? cursors->idle[--cursors->count] : NULL;
-    pthread_mutex_unlock(&cursors->lock);
-    return self;
-}
-
-static bool keep_idle(struct zor_cursors *cursors, struct zor_cursor *self)
-{
-    pthread_mutex_lock(&cursors->lock);
-    bool has_room = cursors->count < IDLE_MAX;
-    if (has_room)
-        cursors->idle[cursors->count++] = self;
-    pthread_mutex_unlock(&cursors->lock);
-    return has_room;
+    for (struct zor_cursor *self; cursors && (self = lode_zor_cursors_take(cursors)) != NULL;)
+        destroy(self);
+    lode_zor_cursors_end(cursors);
 }
 
 void lode_zor_cursor_close(lode_cursor *cursor)
 {
     struct zor_cursor *self = (struct zor_cursor *)cursor;
-    if (!keep_idle(self->rec->cursors, self))
+    if (!lode_zor_cursors_keep(self->rec->cursors, self))
         destroy(self);
 }
 
@@ -574,7 +534,7 @@ static struct zor_cursor *prepare(const struct zor_recording *rec, uint64_t byte
     if (buffer > 0)
         events = smaller(events, buffer / sizeof(lode_event));
     events += (size_t)2 * EVENTS_AT_ONCE;
-    struct zor_cursor *self = buffer > 0 ? NULL : take_idle(rec->cursors);
+    struct zor_cursor *self = buffer > 0 ? NULL : lode_zor_cursors_take(rec->cursors);
     if (self && self->event_capacity >= events && self->run_max >= run_max)
         return self;
     if (self)

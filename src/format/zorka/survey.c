@@ -59,7 +59,7 @@ struct survey {
     struct lode_report *report;
     struct lode_progress progress; /* in bytes of chunks */
     struct zor_unpacker unpackers[WORKERS_MAX];
-    struct lode_array firsts;         /* uint32_t: the first chunk of each batch, and the end of all */
+    struct lode_array firsts;         /* uint32_t: the first chunk of each batch, and the end */
     struct batch *batches;            /* a ring: those that are read and not finished */
     unsigned window;                  /* its size */
     struct open_trace open[OPEN_MAX]; /* the one that continued last is last */

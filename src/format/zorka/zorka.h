@@ -79,7 +79,7 @@ struct zor_recording {
     uint32_t store_count;
     struct lode_array properties; /* lode_fact */
     struct lode_array chunks;     /* struct zor_chunk, by store and offset */
-    struct lode_array segments;   /* struct zor_segment: further ones, after the first of each trace */
+    struct lode_array segments;   /* struct zor_segment: after the first of each trace */
     struct lode_array traces;     /* struct zor_trace */
     struct lode_array tracks;     /* lode_track: those of the base */
     struct lode_array methods;    /* uint32_t, of traces: only for an index */

@@ -13,7 +13,7 @@
 #include "base/memory/blob.h"
 #include "format/zorka/zorka.h"
 
-#define ZOR_INDEX_MAGIC  UINT64_C(0x31524f5a45444f4c) /* LODEZOR1; in another order of bytes: none */
+#define ZOR_INDEX_MAGIC  UINT64_C(0x31524f5a45444f4c) /* LODEZOR1 in this order of bytes */
 #define ZOR_INDEX_PREFIX "zorka-"
 #define ZOR_INDEX_SUFFIX ".index"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Takes the result of a survey from an index, as if from an enemy. LODE_ABSENT: survey the store. */
+/* Takes what a survey found from an index, as if from an enemy. LODE_ABSENT: survey the store. */
 #include "base/cache/folder.h"
 #include "base/error.h"
 #include "base/memory/hash.h"
