@@ -30,7 +30,8 @@ typedef struct lode_recording_options {
      * For spans: ids of requests, of 32 digits, separated by commas, and a private directory for
      * indexes of ids, as an absolute path; it is made if needed. If both are set and an index of
      * this store is there, only these requests are opened; else all are, and an index is written.
-     * NULL: no index.
+     * For Zorka stores: the same directory for indexes of all requests, with which chunks are not
+     * unpacked to find them. NULL: no index.
      */
     const char *ids, *index_directory;
 } lode_recording_options;

@@ -64,6 +64,24 @@ lode_status lode_report_begin(struct lode_report *report, const lode_rule *rules
     return LODE_OK;
 }
 
+lode_status lode_report_again(struct lode_report *report, const lode_rule *rules, size_t rule_count,
+                              bool strict, lode_finding_fn on_finding, void *user, lode_error *error)
+{
+    uint64_t *seen = report->seen;
+    if (strict || seen == NULL || report->kept || report->rule_count != rule_count) {
+        lode_report_close(report);
+        return lode_report_begin(report, rules, rule_count, strict, on_finding, user, error);
+    }
+    *report = (struct lode_report){.rules = rules,
+                                   .rule_count = rule_count,
+                                   .seen = memset(seen, 0, rule_count * sizeof *seen),
+                                   .limit = UINT64_MAX,
+                                   .error = error,
+                                   .on_finding = on_finding,
+                                   .user = user};
+    return LODE_OK;
+}
+
 lode_status lode_report_keep(struct lode_report *report, const struct lode_report *model, lode_error *error)
 {
     lode_status status =

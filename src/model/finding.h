@@ -36,6 +36,9 @@ lode_status lode_report_open(struct lode_report *report, const lode_rule *rules,
 /* For a reader: strict, or with a callback and no limit. */
 lode_status lode_report_begin(struct lode_report *report, const lode_rule *rules, size_t rule_count,
                               bool strict, lode_finding_fn on_finding, void *user, lode_error *error);
+/* The same for one that was opened before, or is zeroed: memory that is there is used again. */
+lode_status lode_report_again(struct lode_report *report, const lode_rule *rules, size_t rule_count,
+                              bool strict, lode_finding_fn on_finding, void *user, lode_error *error);
 /* For a reader that reads all: stops at the first error, and buffers the other findings. */
 lode_status lode_report_read(struct lode_report *report, const lode_rule *rules, size_t rule_count,
                              lode_error *error);

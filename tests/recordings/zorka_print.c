@@ -103,7 +103,7 @@ static void take_point(struct call *call, const lode_event *event)
 
 static void take(struct printer *p, const lode_event *event)
 {
-    uint64_t tick = (event->time - p->trace->begin) / 65536 + p->trace->start;
+    uint64_t tick = (event->time - zor_begin_of(zor_of(p->recording), p->trace)) / 65536 + p->trace->start;
     if (event->kind == LODE_EVENT_ENTER) {
         p->open[p->depth++] = p->count;
         p->calls[p->count++] = (struct call){.start = tick, .depth = event->depth};
@@ -163,7 +163,7 @@ static void print_track(struct printer *p, uint32_t track)
     const lode_event *events;
     size_t count;
     p->trace = LODE_ARRAY_AT(&zor_of(p->recording)->traces, struct zor_trace, track);
-    p->strings = &zor_of(p->recording)->stores[p->trace->store].strings;
+    p->strings = &zor_of(p->recording)->stores[zor_store_of(zor_of(p->recording), p->trace)].strings;
     p->count = p->depth = 0;
     if (lode_cursor_open(&cursor, p->recording, track, NULL, NULL) != LODE_OK)
         exit(1);
@@ -171,12 +171,11 @@ static void print_track(struct printer *p, uint32_t track)
         for (size_t i = 0; i < count; i++)
             take(p, &events[i]);
     lode_cursor_close(cursor);
-    printf("== trace %llx %llx offset %llu\n", (unsigned long long)p->trace->id.high,
-           (unsigned long long)p->trace->id.low,
-           (unsigned long long)LODE_ARRAY_AT(
-               &zor_of(p->recording)->chunks, struct zor_chunk,
-               LODE_ARRAY_AT(&zor_of(p->recording)->segments, struct zor_segment, p->trace->first)->chunk)
-               ->offset);
+    struct zor_id id = lode_zor_track_id(&p->recording->tracks[track]);
+    const struct zor_chunk *chunk =
+        LODE_ARRAY_AT(&zor_of(p->recording)->chunks, struct zor_chunk, p->trace->first.chunk);
+    printf("== trace %llx %llx offset %llu\n", (unsigned long long)id.high, (unsigned long long)id.low,
+           (unsigned long long)chunk->offset);
     for (size_t i = 0; i < p->count; i++) {
         print_call(p, &p->calls[i]);
         print_thrown(p, &p->calls[i]);

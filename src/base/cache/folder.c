@@ -3,15 +3,17 @@
 
 #include "base/memory/array.h"
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-    FILES_MOST = 1 << 16 /* that are looked at */
+    FILES_MOST = 1 << 16, /* that are looked at */
+    MODE_OTHERS = 077,
+    MODE_WRITERS = 022
 };
 
 struct old {
@@ -30,6 +32,51 @@ void lode_cache_make(const char *path)
     }
     (void)mkdir(path, S_IRWXU);
     free(copy);
+}
+
+static int or_close(int fd, bool is_sound)
+{
+    if (fd >= 0 && is_sound)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+int lode_cache_directory(const char *path, bool makes)
+{
+    struct stat status;
+    if (path == NULL || path[0] != '/')
+        return -1;
+    if (makes)
+        lode_cache_make(path);
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return or_close(fd, fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
+                            (status.st_mode & MODE_WRITERS) == 0);
+}
+
+int lode_cache_file(int directory, const char *name)
+{
+    struct stat status;
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    return or_close(fd, fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+                            status.st_uid == geteuid() && (status.st_mode & MODE_OTHERS) == 0);
+}
+
+bool lode_cache_read(int fd, uint64_t offset, uint64_t size, struct lode_blob *bytes)
+{
+    struct stat status;
+    bytes->size = 0;
+    if (fstat(fd, &status) != 0 || offset > (uint64_t)status.st_size ||
+        size > (uint64_t)status.st_size - offset || lode_blob_extend(bytes, (size_t)size) == LODE_BLOB_FULL)
+        return false;
+    for (uint64_t done = 0; done < size;) {
+        ssize_t count = pread(fd, bytes->bytes + done, (size_t)(size - done), (off_t)(offset + done));
+        if (count == 0 || (count < 0 && errno != EINTR))
+            return false;
+        done += count > 0 ? (uint64_t)count : 0;
+    }
+    return true;
 }
 
 static bool is_of_kind(const struct lode_cache_kind *kind, const char *name)

@@ -61,7 +61,7 @@ static int open_recording(rec_session *s, const char *path, const shared_options
     options.threads = rec_threads(s);
     options.memory = shared->memory;
     options.ids = ids;
-    char *directory = ids ? store_cache() : NULL;
+    char *directory = store_cache();
     options.index_directory = directory;
     lode_store_kind kind = LODE_STORE_RECORDING;
     lode_status status = lode_open(NULL, &s->recording, &kind, path, &options, &error);

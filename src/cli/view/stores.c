@@ -153,6 +153,8 @@ static void open_store(opening *o)
     options.on_finding = on_finding;
     options.on_progress = on_progress;
     options.user = o;
+    char *directory = store_cache();
+    options.index_directory = directory;
     host_set(&h);
     store->open.path = store->path;
     /* Before it is opened: what is replaced meanwhile is noticed. */
@@ -160,6 +162,7 @@ static void open_store(opening *o)
     if (status == LODE_OK)
         status = lode_open(&store->open.db, &store->open.recording, &store->open.kind, store->path, &options,
                            &error);
+    free(directory);
     if (status != LODE_OK)
         store_unopened(store->path, &error);
     else

@@ -166,6 +166,13 @@ static const char *take_id(struct describing *self, const struct otlp_span *span
     return digits;
 }
 
+static int32_t process_of(const struct otlp_recording *rec, const struct otlp_track *track)
+{
+    const struct otlp_resource *resource =
+        &rec->resources[rec->origins[rec->spans[track->first].origin].resource];
+    return resource->pid ? resource->pid : (int32_t)resource->service + 1;
+}
+
 /* A track is named after its first span. */
 static lode_status describe_track(struct describing *self, uint32_t index)
 {
@@ -180,6 +187,7 @@ static lode_status describe_track(struct describing *self, uint32_t index)
     LODE_TRY_ALLOC(function, error);
     rec->base.tracks[index] =
         (lode_track){.index = index,
+                     .pid = process_of(rec, track),
                      .name = function->name,
                      .program = function->module->path,
                      .bytes = track->count * rec->whole.span_bytes,
@@ -187,26 +195,12 @@ static lode_status describe_track(struct describing *self, uint32_t index)
     return LODE_OK;
 }
 
-static int32_t process_of(const struct otlp_recording *rec, const struct otlp_track *track)
+static void interval_of(const void *user, uint32_t index, uint64_t *begin, uint64_t *end)
 {
-    const struct otlp_resource *resource =
-        &rec->resources[rec->origins[rec->spans[track->first].origin].resource];
-    return resource->pid ? resource->pid : (int32_t)resource->service + 1;
-}
-
-static lode_status place_on_threads(struct otlp_opening *opening)
-{
-    const struct otlp_recording *rec = opening->rec;
-    size_t count = rec->tracks.count;
-    struct lode_track_place *places = calloc(count + 1, sizeof *places);
-    LODE_TRY_ALLOC(places, opening->error);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct otlp_track *track = LODE_ARRAY_AT(&rec->tracks, struct otlp_track, i);
-        places[i] = (struct lode_track_place){track->begin, track->end, i, process_of(rec, track), 0};
-    }
-    lode_status status = lode_track_places_assign(places, count, rec->base.tracks, opening->error);
-    free(places);
-    return status;
+    const struct otlp_recording *rec = user;
+    const struct otlp_track *track = LODE_ARRAY_AT(&rec->tracks, struct otlp_track, index);
+    *begin = track->begin;
+    *end = track->end;
 }
 
 /* Where the spans are: in memory, or in a file. */
@@ -254,10 +248,8 @@ lode_status lode_otlp_describe(struct otlp_opening *opening)
     lode_blob_free(&self.blob);
     LODE_TRY(status);
     rec->base.track_count = count;
-    if (!rec->whole.is_known)
-        LODE_TRY(place_on_threads(opening));
-    for (uint32_t i = 0; i < count && rec->whole.is_known; i++) /* the index knows the threads */
-        rec->base.tracks[i].pid = process_of(rec, LODE_ARRAY_AT(&rec->tracks, struct otlp_track, i));
+    if (!rec->whole.is_known) /* an index knows the threads */
+        LODE_TRY(lode_tracks_assign(rec->base.tracks, count, interval_of, rec, opening->error));
     return lode_otlp_make_facts(opening);
 }
 

@@ -103,7 +103,7 @@ lode_status lode_zor_check(const struct lode_folder *folder, const lode_check_op
     LODE_TRY(lode_report_open(&report, lode_zor_rules, ZOR_RULE_COUNT, options->limit_per_rule,
                               options->on_finding, options->user, error));
     bool is_quick = options->level == LODE_CHECK_QUICK;
-    struct zor_survey_options survey = {options->threads, options->on_progress, options->user};
+    struct zor_survey_options survey = {options->threads, options->on_progress, options->user, NULL};
     lode_status status = lode_zor_open(&recording, folder, is_quick ? NULL : &survey, &report, error);
     if (status == LODE_OK && !is_quick) {
         struct checking self = {.recording = recording,

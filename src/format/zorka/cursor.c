@@ -2,8 +2,9 @@
 /* Reads one trace: its segments in order, each from a chunk that is unpacked on demand. */
 #include "base/error.h"
 #include "base/io/bytes.h"
-#include "format/zorka/zorka.h"
+#include "format/zorka/idle.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     EVENTS = 1024,      /* in a batch */
@@ -35,30 +36,33 @@ struct zor_cursor {
     const struct zor_recording *rec;
     const struct zor_trace *trace;
     const struct zor_store *store;
-    struct lode_report report;
+    uint32_t store_index;
     lode_error *error;
+    uint64_t begin;    /* of the trace */
     uint64_t from, to; /* the time window */
 
-    uint32_t segment; /* the next one; LODE_NO_INDEX: none */
-    const struct zor_segment *current;
-    uint64_t offset;             /* of the current chunk, for findings */
-    struct zor_payload *payload; /* while events are being read */
-    struct zor_events reader;
+    const struct zor_segment *current, *next; /* NULL: none */
+    uint64_t offset;                          /* of the current chunk, for findings */
+    struct zor_payload *payload;              /* while events are being read */
     bool is_reading, is_ending, is_done;
 
-    struct lode_array frames; /* struct frame */
-    uint64_t too_deep;        /* calls inside the deepest one that is kept */
-    uint64_t now;             /* ticks */
+    uint64_t too_deep; /* calls inside the deepest one that is kept */
+    uint64_t now;      /* ticks */
     /* The innermost call, if its content has not begun: it is entered when that begins. */
     bool is_pending, has_start;
     uint64_t start, method;
-    struct run before, after; /* data of its begin and of its end */
+    size_t event_count, data_size;
 
+    /* What follows stays for the next track that is read with this memory. */
+    struct zor_events reader;
+    struct lode_report report;
+    struct lode_array frames; /* struct frame */
     /* These arrays follow the cursor in the same allocation. */
     lode_event *events;
-    size_t event_count, event_capacity;
-    uint8_t *data; /* data of events */
-    size_t data_size, run_max;
+    size_t event_capacity;
+    uint8_t *data; /* of events */
+    size_t run_max;
+    struct run before, after; /* data of the begin and of the end of the innermost call */
 };
 
 static lode_status complain(struct zor_cursor *self, unsigned rule, const char *text, uint64_t number)
@@ -71,7 +75,7 @@ static lode_status complain(struct zor_cursor *self, unsigned rule, const char *
 
 static uint64_t time_of(const struct zor_cursor *self)
 {
-    return self->trace->begin + ((self->now - self->trace->start) << ZOR_TICK_SHIFT);
+    return self->begin + ((self->now - self->trace->start) << ZOR_TICK_SHIFT);
 }
 
 /* Field by field: copying the whole struct right after it was written would stall the CPU. */
@@ -183,7 +187,7 @@ static lode_status enter(struct zor_cursor *self)
         flags = LODE_EVENT_MOVED;
         LODE_TRY(complain(self, ZOR_CALL_TIME, "a call starts before what came before it", self->start));
     }
-    frame->function = lode_zor_function(self->rec, self->trace->store, self->method, &is_known);
+    frame->function = lode_zor_function(self->rec, self->store_index, self->method, &is_known);
     LODE_TRY_ALLOC(frame->function, self->error);
     if (!is_known && self->method != 0)
         LODE_TRY(complain(self, ZOR_METHOD_UNKNOWN, "a method is not in the string index", self->method));
@@ -201,7 +205,7 @@ static lode_status interrupt(struct zor_cursor *self)
 {
     LODE_TRY(enter(self));
     if (self->after.size > 0)
-        emit_point(self, ZOR_POINT_SPECIAL | zor_point_id(self->trace->store, ZOR_POINT_INFO), &self->after);
+        emit_point(self, ZOR_POINT_SPECIAL | zor_point_id(self->store_index, ZOR_POINT_INFO), &self->after);
     return LODE_OK;
 }
 
@@ -259,7 +263,7 @@ static lode_status take_return(struct zor_cursor *self)
 
 static bool is_failure(const struct zor_cursor *self, const struct zor_event *event)
 {
-    unsigned errors = ZOR_FLAG_ERROR | (self->trace->has_error ? FLAG_ERROR_EARLY : 0);
+    unsigned errors = ZOR_FLAG_ERROR | (self->trace->first.has_error ? FLAG_ERROR_EARLY : 0);
     return event->key == ZOR_KEY_FLAGS && event->value.major == ZOR_UNSIGNED && (event->value.value & errors);
 }
 
@@ -316,8 +320,8 @@ static lode_status check_references(struct zor_cursor *self, const struct zor_ev
 static lode_status take_attribute(struct zor_cursor *self, const struct zor_event *event)
 {
     bool is_named = event->key > 0 && event->key <= UINT32_MAX;
-    uint64_t id = is_named ? zor_point_id(self->trace->store, (uint32_t)event->key)
-                           : ZOR_POINT_SPECIAL | zor_point_id(self->trace->store, ZOR_POINT_NAMELESS);
+    uint64_t id = is_named ? zor_point_id(self->store_index, (uint32_t)event->key)
+                           : ZOR_POINT_SPECIAL | zor_point_id(self->store_index, ZOR_POINT_NAMELESS);
     LODE_TRY(interrupt(self));
     if (!is_named && !append(&self->after, event->key_bytes))
         return complain(self, ZOR_VALUE_SIZE, "a key is longer than 64 KiB", event->at);
@@ -340,7 +344,7 @@ static lode_status take_thrown(struct zor_cursor *self, const struct zor_event *
         LODE_TRY(complain(self, ZOR_STRING_UNKNOWN, "an exception is not in the string index",
                           event->value.value));
     (void)append_number(&self->after, event->value.value);
-    emit_point(self, ZOR_POINT_SPECIAL | zor_point_id(self->trace->store, ZOR_POINT_THROWN), &self->after);
+    emit_point(self, ZOR_POINT_SPECIAL | zor_point_id(self->store_index, ZOR_POINT_THROWN), &self->after);
     return LODE_OK;
 }
 
@@ -394,8 +398,10 @@ static lode_status take_chunk(struct zor_cursor *self)
 /* Begins the next segment; step has flushed the data of the innermost call. */
 static lode_status begin_segment(struct zor_cursor *self)
 {
-    self->current = LODE_ARRAY_AT(&self->rec->segments, struct zor_segment, self->segment);
-    self->segment = self->current->next;
+    self->current = self->next;
+    self->next = self->current->next > 0 ? LODE_ARRAY_AT(&self->rec->segments, struct zor_segment,
+                                                         (size_t)self->current->next - 1)
+                                         : NULL;
     LODE_TRY(take_chunk(self));
     zor_events_begin(&self->reader, (struct lode_range){self->payload->bytes.data, self->current->end});
     self->reader.in.at = self->current->begin;
@@ -433,7 +439,7 @@ static lode_status step(struct zor_cursor *self)
 {
     struct zor_event event;
     if (!self->is_reading)
-        return self->segment == LODE_NO_INDEX ? end_trace(self) : begin_segment(self);
+        return self->next ? begin_segment(self) : end_trace(self);
     if (zor_next_event(&self->reader, &event))
         return take_event(self, &event);
     self->is_reading = false;
@@ -470,14 +476,6 @@ lode_status lode_zor_cursor_next(lode_cursor *cursor, const lode_event **events,
     return LODE_OK;
 }
 
-void lode_zor_cursor_close(lode_cursor *cursor)
-{
-    struct zor_cursor *self = (struct zor_cursor *)cursor;
-    lode_report_close(&self->report);
-    lode_array_free(&self->frames);
-    free(self);
-}
-
 struct lode_report *lode_zor_cursor_report(lode_cursor *cursor)
 {
     return &((struct zor_cursor *)cursor)->report;
@@ -489,19 +487,16 @@ static size_t smaller(size_t a, size_t b)
 }
 
 /* Sizes buffers for a batch, but not beyond what the trace can fill: many cursors may be open. */
-static struct zor_cursor *allocate(const struct zor_trace *trace, size_t buffer)
+static struct zor_cursor *allocate(size_t run_max, size_t events)
 {
-    /* Each byte of a chunk yields at most a number, or one event. */
-    size_t run_max = smaller((size_t)trace->bytes * NUMBER_SIZE, RUN_MAX);
-    size_t events = smaller(trace->bytes, EVENTS - 2 * EVENTS_AT_ONCE);
-    if (buffer > 0)
-        events = smaller(events, buffer / sizeof(lode_event));
-    events += (size_t)2 * EVENTS_AT_ONCE;
     struct zor_cursor *self =
         malloc(sizeof *self + events * sizeof *self->events + (RUNS + 2) * run_max + 3 * (size_t)SHORT);
     if (self == NULL)
         return NULL;
-    *self = (struct zor_cursor){.trace = trace, .event_capacity = events, .run_max = run_max};
+    self->report = (struct lode_report){0};
+    lode_array_init(&self->frames, sizeof(struct frame), ZOR_DEPTH_MAX);
+    self->event_capacity = events;
+    self->run_max = run_max;
     self->events = (lode_event *)(self + 1);
     self->data = (uint8_t *)(self->events + events);
     self->before = (struct run){self->data + RUNS * run_max + SHORT, 0, run_max};
@@ -509,22 +504,64 @@ static struct zor_cursor *allocate(const struct zor_trace *trace, size_t buffer)
     return self;
 }
 
+static void destroy(struct zor_cursor *self)
+{
+    lode_report_close(&self->report);
+    lode_array_free(&self->frames);
+    free(self);
+}
+
+void lode_zor_cursors_free(struct zor_cursors *cursors)
+{
+    for (struct zor_cursor *self; cursors && (self = lode_zor_cursors_take(cursors)) != NULL;)
+        destroy(self);
+    lode_zor_cursors_end(cursors);
+}
+
+void lode_zor_cursor_close(lode_cursor *cursor)
+{
+    struct zor_cursor *self = (struct zor_cursor *)cursor;
+    if (!lode_zor_cursors_keep(self->rec->cursors, self))
+        destroy(self);
+}
+
+/* One that was closed, if it is large enough. With a small buffer, many are open. */
+static struct zor_cursor *prepare(const struct zor_recording *rec, uint64_t bytes, size_t buffer)
+{
+    /* Each byte of a chunk yields at most a number, or one event. */
+    size_t run_max = smaller((size_t)bytes * NUMBER_SIZE, RUN_MAX);
+    size_t events = smaller((size_t)bytes, EVENTS - 2 * EVENTS_AT_ONCE);
+    if (buffer > 0)
+        events = smaller(events, buffer / sizeof(lode_event));
+    events += (size_t)2 * EVENTS_AT_ONCE;
+    struct zor_cursor *self = buffer > 0 ? NULL : lode_zor_cursors_take(rec->cursors);
+    if (self && self->event_capacity >= events && self->run_max >= run_max)
+        return self;
+    if (self)
+        destroy(self);
+    return allocate(run_max, events);
+}
+
 static struct zor_cursor *new_cursor(const lode_recording *recording, uint32_t track, size_t buffer,
                                      lode_error *error)
 {
     const struct zor_recording *rec = zor_of(recording);
-    const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, track);
-    struct zor_cursor *self = allocate(trace, buffer);
+    const struct zor_trace *trace = zor_trace_at(rec, track);
+    struct zor_cursor *self = prepare(rec, recording->tracks[track].bytes, buffer);
     if (self == NULL)
         return NULL;
+    memset(self, 0, offsetof(struct zor_cursor, reader));
+    self->frames.count = self->before.size = self->after.size = 0;
     self->base.recording = recording;
     self->rec = rec;
-    self->store = &rec->stores[trace->store];
-    self->segment = trace->first;
+    self->trace = trace;
+    self->store_index = zor_store_of(rec, trace);
+    self->store = &rec->stores[self->store_index];
+    self->begin = zor_begin_of(rec, trace);
+    self->next = &trace->first;
     self->now = trace->start;
     self->to = UINT64_MAX;
     self->error = error;
-    lode_array_init(&self->frames, sizeof(struct frame), ZOR_DEPTH_MAX);
     return self;
 }
 
@@ -532,17 +569,16 @@ lode_status lode_zor_cursor_open(lode_cursor **out, const lode_recording *record
                                  const lode_cursor_options *options, lode_error *error)
 {
     struct zor_cursor *self = new_cursor(recording, track, options->buffer, error);
-    lode_status status = LODE_OK;
     LODE_TRY_ALLOC(self, error);
     self->from = options->from;
     if (options->to > 0)
         self->to = options->to;
-    status = lode_report_begin(&self->report, recording->rules, recording->rule_count, options->strict,
-                               options->on_finding, options->user, error);
+    lode_status status = lode_report_again(&self->report, recording->rules, recording->rule_count,
+                                           options->strict, options->on_finding, options->user, error);
     if (status == LODE_OK)
         *out = &self->base;
     else
-        lode_zor_cursor_close(&self->base);
+        destroy(self);
     return status;
 }
 
@@ -551,10 +587,11 @@ lode_status lode_zor_cursor_open_kept(lode_cursor **out, const lode_recording *r
 {
     struct zor_cursor *self = new_cursor(recording, track, 0, error);
     LODE_TRY_ALLOC(self, error);
+    lode_report_close(&self->report);
     lode_status status = lode_report_keep(&self->report, model, error);
     if (status == LODE_OK)
         *out = &self->base;
     else
-        lode_zor_cursor_close(&self->base);
+        destroy(self);
     return status;
 }

@@ -25,8 +25,8 @@ static void add_layout(struct lode_facts *facts, const struct zor_recording *rec
 static void add_ids(struct lode_facts *facts, const struct zor_recording *rec)
 {
     size_t known = 0, described = 0;
-    for (size_t i = 0; i < rec->traces.count; i++)
-        known += zor_id_is_known(LODE_ARRAY_AT(&rec->traces, struct zor_trace, i)->id);
+    for (uint32_t i = 0; i < rec->base.track_count; i++)
+        known += rec->base.tracks[i].id[0] != '\0';
     for (uint32_t i = 0; i < rec->store_count; i++)
         described += rec->stores[i].metas.items.count;
     lode_facts_add(facts, "request ids", "%zu%s", known,
@@ -39,9 +39,9 @@ static void add_ids(struct lode_facts *facts, const struct zor_recording *rec)
 static void add_times(struct lode_facts *facts, const struct zor_recording *rec)
 {
     uint64_t last = 0;
-    for (size_t i = 0; i < rec->traces.count; i++) {
-        const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, i);
-        uint64_t end = trace->stamp > 0 ? zor_end_of(trace) : 0;
+    for (uint32_t i = 0; i < rec->base.track_count; i++) {
+        const struct zor_trace *trace = zor_trace_at(rec, i);
+        uint64_t end = trace->stamp > 0 ? zor_end_of(rec, trace) : 0;
         last = end > last ? end : last;
     }
     if (rec->base.utc_offset == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/error.h"
 #include "format/replace.h"
-#include "format/zorka/zorka.h"
+#include "format/zorka/index/index.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@ struct opening {
     struct zor_recording *rec;
     struct lode_arena *arena;
     struct lode_report *report;
+    struct zor_index index;
     lode_error *error;
     const char **names; /* of the folder, sorted */
     size_t name_count;
@@ -151,6 +152,7 @@ static lode_status read_file(struct opening *opening, struct zor_store *store, c
     snprintf(path, sizeof path, "%s%s%s", store->name, store->name[0] ? "/" : "", name);
     const char *file = copy_text(opening->arena, path);
     LODE_TRY_ALLOC(file, opening->error);
+    lode_zor_index_note(&opening->index, &opening->rec->folder, file);
     lode_status status = lode_input_open(&source, &opening->rec->folder, file, opening->error);
     if (status == LODE_OK)
         status = read_bytes(opening, store, kind, source.bytes, file);
@@ -209,6 +211,7 @@ static lode_status read_store(struct opening *opening, uint32_t index)
     LODE_TRY(read_files(opening, store));
     lode_zor_metas_sort(&store->metas);
     find_keys(store);
+    lode_zor_index_note(&opening->index, &rec->folder, store->data_file);
     lode_status status = lode_input_open(&store->source, &rec->folder, store->data_file, opening->error);
     if (status != LODE_OK)
         return status == LODE_ABSENT ? LODE_OK : status;
@@ -218,6 +221,30 @@ static lode_status read_store(struct opening *opening, uint32_t index)
     if (rec->chunks.count > before && store->strings.items.count == 0)
         return lode_report_add(opening->report, ZOR_TEXT_MISSING, store->data_file, LODE_NO_OFFSET,
                                "the string index is empty");
+    return LODE_OK;
+}
+
+/* What a survey has found: now, or earlier. */
+static lode_status find_traces(struct opening *opening, const struct zor_survey_options *survey)
+{
+    struct zor_recording *rec = opening->rec;
+    struct zor_index *index = lode_zor_index_is_possible(&opening->index) ? &opening->index : NULL;
+    lode_status status = index ? lode_zor_index_read(index, rec, opening->report) : LODE_ABSENT;
+    if (status == LODE_OK)
+        lode_zor_set_tracks(rec);
+    if (status != LODE_ABSENT)
+        return status;
+    if (index)
+        lode_zor_index_begin(index, rec, opening->report);
+    status = lode_zor_survey(rec, survey, opening->report, opening->error);
+    if (index)
+        lode_zor_index_end(index, opening->report);
+    LODE_TRY(status);
+    lode_zor_set_tracks(rec);
+    LODE_TRY(lode_zor_place_tracks(rec, opening->error));
+    if (index)
+        lode_zor_index_write(index, rec);
+    lode_array_free(&rec->methods);
     return LODE_OK;
 }
 
@@ -232,8 +259,7 @@ static lode_status read_all(struct opening *opening, const struct zor_survey_opt
     rec->base.format = "zorka";
     if (survey == NULL)
         return LODE_OK;
-    LODE_TRY(lode_zor_survey(rec, survey, opening->report, opening->error));
-    LODE_TRY(lode_zor_make_tracks(rec, opening->error));
+    LODE_TRY(find_traces(opening, survey));
     return lode_zor_make_facts(rec, opening->error);
 }
 
@@ -242,10 +268,11 @@ static lode_status read_all(struct opening *opening, const struct zor_survey_opt
 static lode_status track_interval(const lode_recording *recording, uint32_t track, uint64_t *begin,
                                   uint64_t *end, lode_error *error)
 {
-    const struct zor_trace *trace = LODE_ARRAY_AT(&zor_of(recording)->traces, struct zor_trace, track);
+    const struct zor_recording *rec = zor_of(recording);
+    const struct zor_trace *trace = zor_trace_at(rec, track);
     (void)error;
-    *begin = trace->begin;
-    *end = zor_end_of(trace);
+    *begin = zor_begin_of(rec, trace);
+    *end = zor_end_of(rec, trace);
     return LODE_OK;
 }
 
@@ -261,7 +288,10 @@ static void close_recording(lode_recording *recording)
     lode_array_free(&rec->chunks);
     lode_array_free(&rec->segments);
     lode_array_free(&rec->traces);
+    lode_array_free(&rec->tracks);
+    lode_array_free(&rec->methods);
     lode_function_table_free(&rec->base.functions);
+    lode_zor_cursors_free(rec->cursors);
     lode_zor_payloads_free(rec->payloads);
     lode_folder_close(&rec->folder);
     lode_arena_free(&rec->base.arena);
@@ -285,12 +315,9 @@ lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder
 {
     *out = NULL;
     struct zor_recording *rec = calloc(1, sizeof *rec);
-    if (rec)
-        rec->payloads = lode_zor_payloads_new();
-    if (rec == NULL || rec->payloads == NULL) {
-        free(rec);
-        return lode_fail_memory(error);
-    }
+    LODE_TRY_ALLOC(rec, error);
+    rec->payloads = lode_zor_payloads_new();
+    rec->cursors = lode_zor_cursors_new();
     rec->base.ops = &ops;
     rec->base.rules = lode_zor_rules;
     rec->base.rule_count = ZOR_RULE_COUNT;
@@ -299,12 +326,18 @@ lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder
     lode_function_table_init(&rec->base.functions, sizeof(struct lode_function));
     lode_array_init(&rec->properties, sizeof(lode_fact), ZOR_PROPERTIES_MAX);
     lode_array_init(&rec->chunks, sizeof(struct zor_chunk), UINT32_MAX / 2);
-    lode_array_init(&rec->segments, sizeof(struct zor_segment), UINT32_MAX / 2);
+    lode_array_init(&rec->segments, sizeof(struct zor_segment), ZOR_SEGMENTS_MAX);
     lode_array_init(&rec->traces, sizeof(struct zor_trace), INT32_MAX / 2);
+    lode_array_init(&rec->tracks, sizeof(lode_track), INT32_MAX / 2);
+    lode_array_init(&rec->methods, sizeof(uint32_t), INT32_MAX / 2);
     struct opening opening = {.rec = rec, .arena = &rec->base.arena, .report = report, .error = error};
-    lode_status status = lode_folder_copy(&rec->folder, folder, opening.arena, error);
+    opening.index.directory = survey ? survey->index_directory : NULL;
+    lode_status status = rec->payloads && rec->cursors
+                             ? lode_folder_copy(&rec->folder, folder, opening.arena, error)
+                             : lode_fail_memory(error);
     if (status == LODE_OK)
         status = read_all(&opening, survey);
+    lode_zor_index_free(&opening.index);
     if (status == LODE_OK)
         *out = &rec->base;
     else
@@ -315,7 +348,9 @@ lode_status lode_zor_open(lode_recording **out, const struct lode_folder *folder
 static lode_status open_recording(lode_recording **out, const struct lode_folder *folder,
                                   const lode_recording_options *options, lode_error *error)
 {
-    struct zor_survey_options survey = {options->threads, options->on_progress, options->user};
+    /* An index does not say which error came first. */
+    struct zor_survey_options survey = {options->threads, options->on_progress, options->user,
+                                        options->strict ? NULL : options->index_directory};
     struct lode_report report;
     LODE_TRY(lode_report_begin(&report, lode_zor_rules, ZOR_RULE_COUNT, options->strict, options->on_finding,
                                options->user, error));

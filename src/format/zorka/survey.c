@@ -12,16 +12,18 @@
 #include <string.h>
 
 enum {
-    BATCH = 16,    /* chunks that a worker takes at once */
-    OPEN_MAX = 64, /* traces that may continue; beyond, the oldest is dropped */
+    BATCH = 16,            /* chunks that a worker takes at once, at most */
+    BATCH_BYTES = 1 << 20, /* unpacked: a chunk that reaches this is the last of its batch */
+    PIECES = 4096,         /* of a batch: memory for more is freed at once */
+    OPEN_MAX = 64,         /* traces that may continue; beyond, the oldest is dropped */
     WORKERS_MAX = 64,
     TRACES_MIN = 64 /* allowed per chunk, and one more for each two stored bytes */
 };
 
 /* A part of a chunk that begins with an outermost call, or the part before the first such call. */
 struct piece {
-    uint64_t begin, end;
-    int64_t level; /* open calls relative to the beginning of the chunk: 0 or less */
+    uint32_t begin, end;
+    int32_t level; /* open calls relative to the beginning of the chunk: 0 or less */
     bool is_call, has_start, has_tick;
     uint64_t start, method, stamp; /* of the call; 0: not known */
     uint64_t first_tick, last_tick;
@@ -32,14 +34,22 @@ struct piece {
 /* The pieces of one chunk. */
 struct notes {
     struct zor_damage damage;
-    uint64_t damaged_at; /* offset in the payload of malformed events */
-    struct lode_array pieces;
-    bool is_page;        /* has tags of the documented layout */
-    int64_t lowest, end; /* of the level */
+    uint64_t damaged_at;       /* offset in the payload of malformed events */
+    struct lode_array *pieces; /* of its batch */
+    size_t first, count;       /* of them */
+    bool is_page;              /* has tags of the documented layout */
+    int64_t lowest, end;       /* of the level */
+};
+
+struct batch {
+    struct notes notes[BATCH];
+    struct lode_array pieces; /* struct piece */
 };
 
 struct open_trace {
     uint32_t trace;
+    uint32_t last; /* 1 + the index of its last further segment; 0: it has none */
+    struct zor_id id;
     uint64_t depth, last_tick;
     bool has_loss;
 };
@@ -49,7 +59,9 @@ struct survey {
     struct lode_report *report;
     struct lode_progress progress; /* in bytes of chunks */
     struct zor_unpacker unpackers[WORKERS_MAX];
-    struct notes *notes;              /* of all chunks; emptied when they are done */
+    struct lode_array firsts;         /* uint32_t: the first chunk of each batch, and the end */
+    struct batch *batches;            /* a ring: those that are read and not finished */
+    unsigned window;                  /* its size */
     struct open_trace open[OPEN_MAX]; /* the one that continued last is last */
     size_t open_count;
     uint32_t store; /* of the open ones */
@@ -66,17 +78,25 @@ struct reading {
     bool is_pending;
 };
 
+static const struct piece *piece_at(const struct notes *notes, size_t index)
+{
+    return LODE_ARRAY_AT(notes->pieces, struct piece, notes->first + index);
+}
+
+/* A chunk has at most ZOR_CHUNK_MAX bytes. */
 static bool add_piece(struct reading *reading, const struct zor_event *event)
 {
     bool is_call = event->kind == ZOR_CALL;
     if (reading->piece)
-        reading->piece->end = event->at;
-    reading->piece = lode_array_push(&reading->notes->pieces);
+        reading->piece->end = (uint32_t)event->at;
+    reading->piece = lode_array_push(reading->notes->pieces);
     if (reading->piece == NULL)
         return false;
+    reading->notes->count++;
     /* The first piece of a chunk may begin inside of a map. */
-    *reading->piece =
-        (struct piece){.begin = is_call ? event->at : 0, .level = reading->notes->lowest, .is_call = is_call};
+    reading->piece->begin = is_call ? (uint32_t)event->at : 0;
+    reading->piece->level = (int32_t)reading->notes->lowest;
+    reading->piece->is_call = is_call;
     return true;
 }
 
@@ -207,14 +227,14 @@ static bool read_payload(const struct zor_store *store, struct notes *notes, str
     struct zor_event event;
     zor_events_begin(&events, payload);
     while (!is_full && zor_next_event(&events, &event)) {
-        is_full = notes->pieces.count > most;
+        is_full = notes->count > most;
         if (!is_full && !take_event(&reading, &event))
             return false;
         skim(&reading, &events);
     }
     uint64_t end = is_full ? event.at : events.in.at;
     if (reading.piece)
-        reading.piece->end = end;
+        reading.piece->end = (uint32_t)end;
     notes->end = reading.level;
     notes->is_page = events.is_page;
     if (events.is_malformed || is_full) {
@@ -225,14 +245,12 @@ static bool read_payload(const struct zor_store *store, struct notes *notes, str
     return true;
 }
 
-static lode_status read_chunk(struct survey *self, size_t index, struct zor_unpacker *unpacker,
-                              lode_error *error)
+static lode_status read_chunk(struct survey *self, size_t index, struct notes *notes,
+                              struct zor_unpacker *unpacker, lode_error *error)
 {
     const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, index);
     const struct zor_store *store = &self->rec->stores[chunk->store];
-    struct notes *notes = &self->notes[index];
     struct lode_range payload;
-    lode_array_init(&notes->pieces, sizeof(struct piece), UINT32_MAX / 2);
     if (!lode_zor_unpack(unpacker, &store->data, chunk, &payload, &notes->damage))
         return lode_fail_memory(error);
     if (zor_can_be_read(&notes->damage) &&
@@ -241,65 +259,81 @@ static lode_status read_chunk(struct survey *self, size_t index, struct zor_unpa
     return LODE_OK;
 }
 
+/* The first chunk of a batch; of the next one: where it ends. */
+static uint32_t batch_begin(const struct survey *self, uint64_t item)
+{
+    return *LODE_ARRAY_AT(&self->firsts, uint32_t, item);
+}
+
 static lode_status read_batch(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct survey *self = context;
-    size_t end = (size_t)(item + 1) * BATCH;
-    end = end < self->rec->chunks.count ? end : self->rec->chunks.count;
-    for (size_t i = (size_t)item * BATCH; i < end; i++)
-        LODE_TRY(read_chunk(self, i, &self->unpackers[worker], error));
+    struct batch *batch = &self->batches[item % self->window];
+    uint32_t first = batch_begin(self, item), end = batch_begin(self, item + 1);
+    batch->pieces.count = 0;
+    for (uint32_t i = first; i < end; i++) {
+        struct notes *notes = &batch->notes[i - first];
+        *notes = (struct notes){.pieces = &batch->pieces, .first = batch->pieces.count};
+        LODE_TRY(read_chunk(self, i, notes, &self->unpackers[worker], error));
+    }
     return LODE_OK;
 }
 
 /* ---- traces ---- */
 
-static lode_status add_segment(struct survey *self, uint32_t trace_index, uint32_t chunk,
-                               const struct piece *piece, bool is_behind_loss)
+static struct zor_segment *last_segment(struct survey *self, const struct open_trace *open)
 {
-    struct zor_trace *trace = LODE_ARRAY_AT(&self->rec->traces, struct zor_trace, trace_index);
-    uint32_t index = (uint32_t)self->rec->segments.count;
-    struct zor_segment *last = trace->last == LODE_NO_INDEX
-                                   ? NULL
-                                   : LODE_ARRAY_AT(&self->rec->segments, struct zor_segment, trace->last);
-    uint64_t size = piece->end - piece->begin;
-    trace->bytes = size > UINT32_MAX - trace->bytes ? UINT32_MAX : trace->bytes + (uint32_t)size;
-    trace->stop = piece->has_tick && piece->last_tick > trace->stop ? piece->last_tick : trace->stop;
-    if (last && last->chunk == chunk && last->end == piece->begin) {
-        last->end = (uint32_t)piece->end;
+    if (open->last > 0)
+        return LODE_ARRAY_AT(&self->rec->segments, struct zor_segment, open->last - 1);
+    return &LODE_ARRAY_AT(&self->rec->traces, struct zor_trace, open->trace)->first;
+}
+
+static uint64_t length_of(const struct piece *piece, uint64_t start)
+{
+    return piece->has_tick && piece->last_tick > start ? piece->last_tick - start : 0;
+}
+
+/* A trace that is open continues. */
+static lode_status add_segment(struct survey *self, struct open_trace *open, uint32_t chunk,
+                               const struct piece *piece)
+{
+    struct zor_trace *trace = LODE_ARRAY_AT(&self->rec->traces, struct zor_trace, open->trace);
+    lode_track *track = LODE_ARRAY_AT(&self->rec->tracks, lode_track, open->trace);
+    struct zor_segment *last = last_segment(self, open);
+    uint64_t bytes = track->bytes + piece->end - piece->begin, length = length_of(piece, trace->start);
+    track->bytes = bytes > UINT32_MAX ? UINT32_MAX : bytes;
+    trace->length = length > trace->length ? length : trace->length;
+    if (last->chunk == chunk && last->end == piece->begin) {
+        last->end = piece->end;
         return LODE_OK;
     }
-    if (last)
-        last->next = index;
-    else
-        trace->first = index;
-    trace->last = index;
     struct zor_segment *segment = lode_array_push(&self->rec->segments);
     LODE_TRY_ALLOC(segment, self->report->error);
-    *segment = (struct zor_segment){chunk, (uint32_t)piece->begin, (uint32_t)piece->end, LODE_NO_INDEX,
-                                    is_behind_loss};
+    *segment = (struct zor_segment){chunk, piece->begin, piece->end, 0, open->has_loss, 0};
+    last_segment(self, open)->next = self->rec->segments.count & ZOR_SEGMENT_MASK;
+    open->last = (uint32_t)self->rec->segments.count;
     return LODE_OK;
 }
 
-static lode_status add_trace(struct survey *self, const struct zor_chunk *chunk, const struct piece *piece,
-                             uint32_t *index)
+/* A trace begins with a piece. */
+static lode_status add_trace(struct survey *self, uint32_t index, const struct piece *piece,
+                             struct open_trace *open)
 {
+    const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, index);
     const struct zor_store *store = &self->rec->stores[chunk->store];
     const struct zor_meta *meta = lode_zor_meta(&store->metas, chunk->offset, piece->begin);
-    *index = (uint32_t)self->rec->traces.count;
-    struct zor_trace *trace = lode_array_push(&self->rec->traces);
-    LODE_TRY_ALLOC(trace, self->report->error);
     uint64_t start = piece->has_start ? piece->start : piece->first_tick;
-    *trace = (struct zor_trace){.store = chunk->store,
-                                .first = LODE_NO_INDEX,
-                                .last = LODE_NO_INDEX,
-                                .method = piece->method,
-                                .id = meta && !zor_id_is_known(piece->id) ? meta->id : piece->id,
-                                .has_error = meta && meta->has_error,
-                                .pid = piece->pid,
-                                .tid = piece->tid,
-                                .start = start,
-                                .stop = start,
-                                .stamp = piece->stamp};
+    struct zor_begun begun = {.trace = {.start = start,
+                                        .length = length_of(piece, start),
+                                        .stamp = piece->stamp,
+                                        .first = {.chunk = index, .begin = piece->begin, .end = piece->end}},
+                              .id = meta && !zor_id_is_known(piece->id) ? meta->id : piece->id,
+                              .method = piece->method,
+                              .pid = piece->pid,
+                              .tid = piece->tid};
+    begun.trace.first.has_error = meta && meta->has_error;
+    *open = (struct open_trace){.trace = (uint32_t)self->rec->traces.count, .id = begun.id};
+    LODE_TRY_ALLOC(lode_zor_add_trace(self->rec, &begun), self->report->error);
     if (piece->stamp == 0)
         return lode_report_add(self->report, ZOR_TRACE_STAMP, store->data_file, chunk->offset,
                                "a request has no time stamp");
@@ -325,7 +359,7 @@ static void push_open(struct survey *self, struct open_trace open)
 static size_t find_by_id(const struct survey *self, struct zor_id id)
 {
     for (size_t i = self->open_count; i-- > 0;)
-        if (zor_id_is_same(LODE_ARRAY_AT(&self->rec->traces, struct zor_trace, self->open[i].trace)->id, id))
+        if (zor_id_is_same(self->open[i].id, id))
             return i;
     return self->open_count;
 }
@@ -333,7 +367,7 @@ static size_t find_by_id(const struct survey *self, struct zor_id id)
 /* The last continued trace whose calls and ticks fit; else the last continued one. */
 static size_t find_fitting(const struct survey *self, const struct notes *notes)
 {
-    const struct piece *first = LODE_ARRAY_AT(&notes->pieces, struct piece, 0);
+    const struct piece *first = piece_at(notes, 0);
     for (size_t i = self->open_count; i-- > 0;)
         if (self->open[i].depth >= (uint64_t)-notes->lowest &&
             (!first->has_tick || first->first_tick >= self->open[i].last_tick))
@@ -345,7 +379,7 @@ static size_t find_fitting(const struct survey *self, const struct notes *notes)
 static lode_status find_open(struct survey *self, const struct zor_chunk *chunk, const struct notes *notes,
                              const struct zor_meta *meta, size_t *found)
 {
-    const struct piece *first = LODE_ARRAY_AT(&notes->pieces, struct piece, 0);
+    const struct piece *first = piece_at(notes, 0);
     *found = self->open_count;
     if (self->open_count == 0)
         return LODE_OK;
@@ -371,23 +405,22 @@ static lode_status find_open(struct survey *self, const struct zor_chunk *chunk,
 /* ---- combining the notes ---- */
 
 /* Assigns the pieces of a chunk; `open` is the trace that continues, and then the one left open. */
-static lode_status take_pieces(struct survey *self, uint32_t index, struct open_trace *open)
+static lode_status take_pieces(struct survey *self, uint32_t index, const struct notes *notes,
+                               struct open_trace *open)
 {
     const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, index);
-    const struct notes *notes = &self->notes[index];
     bool has_orphan = false;
     uint64_t depth = open->depth;
-    for (size_t i = 0; i < notes->pieces.count; i++) {
-        const struct piece *piece = LODE_ARRAY_AT(&notes->pieces, struct piece, i);
-        if (piece->is_call && (uint64_t)-piece->level >= depth) {
-            *open = (struct open_trace){.trace = LODE_NO_INDEX};
-            LODE_TRY(add_trace(self, chunk, piece, &open->trace));
-        }
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct piece *piece = piece_at(notes, i);
+        if (piece->is_call && (uint64_t) - (int64_t)piece->level >= depth)
+            LODE_TRY(add_trace(self, index, piece, open));
+        else if (open->trace != LODE_NO_INDEX)
+            LODE_TRY(add_segment(self, open, index, piece));
         has_orphan = has_orphan || open->trace == LODE_NO_INDEX;
+        open->has_loss = open->has_loss && open->trace == LODE_NO_INDEX;
         if (open->trace == LODE_NO_INDEX)
             continue;
-        LODE_TRY(add_segment(self, open->trace, index, piece, open->has_loss));
-        open->has_loss = false;
         open->last_tick =
             piece->has_tick && piece->last_tick > open->last_tick ? piece->last_tick : open->last_tick;
     }
@@ -399,10 +432,9 @@ static lode_status take_pieces(struct survey *self, uint32_t index, struct open_
                            chunk->offset, "a request continues here, but its beginning is missing");
 }
 
-static lode_status take_notes(struct survey *self, uint32_t index)
+static lode_status take_notes(struct survey *self, uint32_t index, const struct notes *notes)
 {
     const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, index);
-    const struct notes *notes = &self->notes[index];
     const struct zor_meta *meta = lode_zor_meta(&self->rec->stores[chunk->store].metas, chunk->offset, 0);
     struct open_trace open = {.trace = LODE_NO_INDEX};
     size_t found;
@@ -411,17 +443,16 @@ static lode_status take_notes(struct survey *self, uint32_t index)
         open = self->open[found];
         close_open(self, found);
     }
-    LODE_TRY(take_pieces(self, index, &open));
+    LODE_TRY(take_pieces(self, index, notes, &open));
     open.has_loss = open.has_loss || !zor_can_be_read(&notes->damage);
     if (open.trace != LODE_NO_INDEX && open.depth > 0)
         push_open(self, open);
     return LODE_OK;
 }
 
-static lode_status take_chunk(struct survey *self, uint32_t index)
+static lode_status take_chunk(struct survey *self, uint32_t index, const struct notes *notes)
 {
     const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, index);
-    const struct notes *notes = &self->notes[index];
     if (chunk->store != self->store)
         self->open_count = 0;
     self->store = chunk->store;
@@ -431,10 +462,10 @@ static lode_status take_chunk(struct survey *self, uint32_t index)
                                  "%s (at unpacked offset 0x%llx)", notes->damage.text,
                                  (unsigned long long)notes->damaged_at));
     struct zor_store *store = &self->rec->stores[chunk->store];
-    store->has_page_layout = store->has_page_layout || (notes->pieces.count > 0 && notes->is_page);
-    store->has_real_layout = store->has_real_layout || (notes->pieces.count > 0 && !notes->is_page);
-    if (notes->pieces.count > 0)
-        return take_notes(self, index);
+    store->has_page_layout = store->has_page_layout || (notes->count > 0 && notes->is_page);
+    store->has_real_layout = store->has_real_layout || (notes->count > 0 && !notes->is_page);
+    if (notes->count > 0)
+        return take_notes(self, index, notes);
     for (size_t i = 0; i < self->open_count && !zor_can_be_read(&notes->damage); i++)
         self->open[i].has_loss = true;
     return LODE_OK;
@@ -443,44 +474,85 @@ static lode_status take_chunk(struct survey *self, uint32_t index)
 static lode_status finish_batch(void *context, uint64_t item, lode_error *error)
 {
     struct survey *self = context;
-    self->report->error = error;
-    size_t end = (size_t)(item + 1) * BATCH;
-    end = end < self->rec->chunks.count ? end : self->rec->chunks.count;
+    struct batch *batch = &self->batches[item % self->window];
+    uint32_t first = batch_begin(self, item), end = batch_begin(self, item + 1);
     uint64_t bytes = 0;
-    for (size_t i = (size_t)item * BATCH; i < end; i++) {
-        LODE_TRY(take_chunk(self, (uint32_t)i));
-        lode_array_free(&self->notes[i].pieces);
+    self->report->error = error;
+    for (uint32_t i = first; i < end; i++) {
+        LODE_TRY(take_chunk(self, i, &batch->notes[i - first]));
         bytes += LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, i)->csize;
     }
+    if (batch->pieces.capacity > PIECES)
+        lode_array_free(&batch->pieces);
     return lode_progress_add(&self->progress, bytes, error);
+}
+
+/* ---- the survey ---- */
+
+static bool add_first(struct survey *self, uint32_t chunk)
+{
+    uint32_t *first = lode_array_push(&self->firsts);
+    if (first)
+        *first = chunk;
+    return first != NULL;
+}
+
+static bool make_batches(struct survey *self)
+{
+    uint32_t count = (uint32_t)self->rec->chunks.count, first = 0;
+    uint64_t bytes = 0;
+    if (!add_first(self, 0))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct zor_chunk *chunk = LODE_ARRAY_AT(&self->rec->chunks, struct zor_chunk, i);
+        self->progress.total += chunk->csize;
+        bytes += chunk->lsize;
+        if (i + 1 < count && i + 1 - first < BATCH && bytes < BATCH_BYTES)
+            continue;
+        if (!add_first(self, i + 1))
+            return false;
+        first = i + 1;
+        bytes = 0;
+    }
+    return true;
+}
+
+static lode_status run(struct survey *self, unsigned threads, lode_error *error)
+{
+    uint64_t batches = self->firsts.count - 1;
+    threads = lode_pool_threads(threads, batches);
+    threads = threads < WORKERS_MAX ? threads : WORKERS_MAX;
+    self->window = lode_pool_window(threads);
+    self->batches = calloc(self->window, sizeof *self->batches);
+    LODE_TRY_ALLOC(self->batches, error);
+    for (unsigned i = 0; i < self->window; i++)
+        lode_array_init(&self->batches[i].pieces, sizeof(struct piece), UINT32_MAX / 2);
+    struct lode_job job = {.items = batches,
+                           .work = read_batch,
+                           .finish = finish_batch,
+                           .context = self,
+                           .window = self->window};
+    lode_status status = lode_pool_run(threads, &job, error);
+    for (unsigned i = 0; i < self->window; i++)
+        lode_array_free(&self->batches[i].pieces);
+    free(self->batches);
+    return status;
 }
 
 lode_status lode_zor_survey(struct zor_recording *rec, const struct zor_survey_options *options,
                             struct lode_report *report, lode_error *error)
 {
-    size_t count = rec->chunks.count;
-    uint64_t batches = (count + BATCH - 1) / BATCH;
-    unsigned threads = lode_pool_threads(options->threads, batches);
     struct survey *self = calloc(1, sizeof *self);
-    if (self)
-        self->notes = calloc(count + 1, sizeof *self->notes);
-    if (self == NULL || self->notes == NULL) {
-        free(self);
-        return lode_fail_memory(error);
-    }
+    LODE_TRY_ALLOC(self, error);
     self->rec = rec;
     self->report = report;
     self->progress = (struct lode_progress){options->on_progress, options->user, "opening", 0, 0};
-    for (size_t i = 0; i < count; i++)
-        self->progress.total += LODE_ARRAY_AT(&rec->chunks, struct zor_chunk, i)->csize;
-    struct lode_job job = {.items = batches, .work = read_batch, .finish = finish_batch, .context = self};
-    lode_status status = lode_pool_run(threads < WORKERS_MAX ? threads : WORKERS_MAX, &job, error);
+    lode_array_init(&self->firsts, sizeof(uint32_t), UINT32_MAX / 2);
+    lode_status status = make_batches(self) ? run(self, options->threads, error) : lode_fail_memory(error);
     report->error = error;
-    for (size_t i = 0; i < count; i++)
-        lode_array_free(&self->notes[i].pieces);
     for (unsigned i = 0; i < WORKERS_MAX; i++)
         lode_zor_unpacker_free(&self->unpackers[i]);
-    free(self->notes);
+    lode_array_free(&self->firsts);
     free(self);
     return status;
 }

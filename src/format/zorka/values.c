@@ -235,8 +235,7 @@ lode_status lode_zor_arguments(const lode_recording *recording, uint32_t track, 
     (void)error;
     if (track >= rec->traces.count)
         return LODE_OK;
-    const struct zor_trace *trace = LODE_ARRAY_AT(&rec->traces, struct zor_trace, track);
-    struct output out = {&rec->stores[trace->store], arguments, capacity, 0};
+    struct output out = {&rec->stores[zor_store_of(rec, zor_trace_at(rec, track))], arguments, capacity, 0};
     lode_instant point =
         event->kind == LODE_EVENT_INSTANT ? lode_zor_point(recording, event->id) : LODE_INSTANT_NUMBERS;
     if (point == LODE_INSTANT_EXCEPTION)

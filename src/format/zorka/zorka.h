@@ -52,31 +52,25 @@ struct zor_store {
     uint64_t process_key, thread_key;   /* string ids of attribute keys; 0: none */
 };
 
+enum {
+    ZOR_SEGMENT_MASK = (1 << 30) - 1,
+    ZOR_SEGMENTS_MAX = ZOR_SEGMENT_MASK
+};
+
 /* A part of a chunk's payload that belongs to a trace. */
 struct zor_segment {
     uint32_t chunk, begin, end;
-    uint32_t next;       /* LODE_NO_INDEX: the last */
-    bool is_behind_loss; /* a damaged chunk may precede it */
+    uint32_t next : 30;          /* 1 + the index of the next one among all further ones; 0: none */
+    uint32_t is_behind_loss : 1; /* a damaged chunk may precede it */
+    uint32_t has_error : 1;      /* of the first one: the trace has, see struct zor_meta */
 };
 
-/* Parallel to lode_track. */
+/* Parallel to lode_track, which has all else: there may be millions of either. */
 struct zor_trace {
-    struct zor_id id;
-    bool has_error; /* see struct zor_meta */
-    uint32_t store;
-    uint32_t first, last; /* segments */
-    uint32_t bytes;       /* of payload */
-    int32_t pid, tid;     /* as recorded; 0: not known */
-    uint64_t method;      /* 0: not known */
-    uint64_t start, stop; /* ticks */
-    uint64_t stamp;       /* milliseconds since the epoch; 0: not known */
-    uint64_t begin;       /* nanoseconds, in the clock of the recording */
+    uint64_t start, length; /* ticks */
+    uint64_t stamp;         /* milliseconds since the epoch; 0: not known */
+    struct zor_segment first;
 };
-
-static inline uint64_t zor_end_of(const struct zor_trace *trace)
-{
-    return trace->begin + ((trace->stop - trace->start) << ZOR_TICK_SHIFT);
-}
 
 struct zor_recording {
     struct lode_recording base;
@@ -85,14 +79,42 @@ struct zor_recording {
     uint32_t store_count;
     struct lode_array properties; /* lode_fact */
     struct lode_array chunks;     /* struct zor_chunk, by store and offset */
-    struct lode_array segments;   /* struct zor_segment */
+    struct lode_array segments;   /* struct zor_segment: after the first of each trace */
     struct lode_array traces;     /* struct zor_trace */
+    struct lode_array tracks;     /* lode_track: those of the base */
+    struct lode_array methods;    /* uint32_t, of traces: only for an index */
+    bool keeps_methods;
+    uint64_t first_stamp; /* of all traces */
+    char *digits;         /* space for ids of traces */
+    uint32_t digits_left; /* ids that fit there */
     struct zor_payloads *payloads;
+    struct zor_cursors *cursors;
 };
 
 static inline const struct zor_recording *zor_of(const lode_recording *recording)
 {
     return (const struct zor_recording *)recording;
+}
+
+static inline const struct zor_trace *zor_trace_at(const struct zor_recording *rec, uint32_t track)
+{
+    return LODE_ARRAY_AT(&rec->traces, struct zor_trace, track);
+}
+
+static inline uint32_t zor_store_of(const struct zor_recording *rec, const struct zor_trace *trace)
+{
+    return LODE_ARRAY_AT(&rec->chunks, struct zor_chunk, trace->first.chunk)->store;
+}
+
+/* Nanoseconds, in the clock of the recording: relative to the first time stamp. */
+static inline uint64_t zor_begin_of(const struct zor_recording *rec, const struct zor_trace *trace)
+{
+    return trace->stamp > 0 ? (trace->stamp - rec->first_stamp) * 1000000 : trace->start << ZOR_TICK_SHIFT;
+}
+
+static inline uint64_t zor_end_of(const struct zor_recording *rec, const struct zor_trace *trace)
+{
+    return zor_begin_of(rec, trace) + (trace->length << ZOR_TICK_SHIFT);
 }
 
 /* ---- opening ---- */
@@ -101,13 +123,27 @@ struct zor_survey_options {
     unsigned threads; /* 0: one per processor */
     lode_progress_fn on_progress;
     void *user;
+    const char *index_directory; /* NULL: no index */
 };
 
 /* Finds all traces: unpacks every chunk once. */
 lode_status lode_zor_survey(struct zor_recording *rec, const struct zor_survey_options *options,
                             struct lode_report *report, lode_error *error);
-/* Assigns times and threads to all traces. */
-lode_status lode_zor_make_tracks(struct zor_recording *rec, lode_error *error);
+/* What is known of a trace when it begins. */
+struct zor_begun {
+    struct zor_trace trace;
+    struct zor_id id;
+    uint64_t method;  /* 0: not known */
+    int32_t pid, tid; /* as recorded; 0: not known */
+};
+/* Adds a trace and its track. NULL: out of memory. */
+struct zor_trace *lode_zor_add_trace(struct zor_recording *rec, const struct zor_begun *begun);
+/* All traces are added: their times. */
+void lode_zor_set_tracks(struct zor_recording *rec);
+/* Assigns threads to all tracks. */
+lode_status lode_zor_place_tracks(struct zor_recording *rec, lode_error *error);
+/* The id of a trace, from that of its track. */
+struct zor_id lode_zor_track_id(const lode_track *track);
 /* Reads a file of properties into rec->properties. */
 lode_status lode_zor_read_props(struct zor_recording *rec, const struct zor_store *store,
                                 struct lode_range bytes, lode_error *error);
@@ -128,6 +164,11 @@ lode_status lode_zor_cursor_next(lode_cursor *cursor, const lode_event **events,
                                  lode_error *error);
 void lode_zor_cursor_close(lode_cursor *cursor);
 struct lode_report *lode_zor_cursor_report(lode_cursor *cursor);
+
+/* A few closed cursors, whose memory others use. NULL if out of memory. */
+struct zor_cursors *lode_zor_cursors_new(void);
+/* NULL is allowed. */
+void lode_zor_cursors_free(struct zor_cursors *cursors);
 
 /* ---- names and values ---- */
 

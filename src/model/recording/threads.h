@@ -8,15 +8,11 @@
 
 #include <lode/recording.h>
 
-/* A track and its thread. */
-struct lode_track_place {
-    uint64_t begin, end;
-    uint32_t track;
-    int32_t pid, tid; /* tid 0: not recorded */
-};
+/* When a track begins and ends. */
+typedef void (*lode_track_interval_fn)(const void *user, uint32_t track, uint64_t *begin, uint64_t *end);
 
-/* Sets pid and tid of the tracks; reorders the places. */
-lode_status lode_track_places_assign(struct lode_track_place *places, size_t count, lode_track *tracks,
-                                     lode_error *error);
+/* Sets the thread of tracks whose tid is 0: not recorded. Each has its process. */
+lode_status lode_tracks_assign(lode_track *tracks, uint32_t count, lode_track_interval_fn interval,
+                               const void *user, lode_error *error);
 
 #endif

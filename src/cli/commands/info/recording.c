@@ -31,11 +31,14 @@ static int compare_pids(const void *left, const void *right)
 static track_sum add_up(const lode_recording *recording)
 {
     track_sum sum = {0};
-    uint32_t count = lode_recording_track_count(recording);
-    int32_t *pids = alloc_array(count, sizeof *pids);
-    for (uint32_t i = 0; i < count; i++) {
-        pids[i] = lode_recording_track(recording, i)->pid;
-        sum.bytes += lode_recording_track(recording, i)->bytes;
+    uint32_t tracks = lode_recording_track_count(recording), count = 0;
+    int32_t *pids = alloc_array(tracks, sizeof *pids);
+    for (uint32_t i = 0; i < tracks; i++) {
+        const lode_track *track = lode_recording_track(recording, i);
+        /* There may be millions of requests, and few processes. */
+        if (count == 0 || pids[count - 1] != track->pid)
+            pids[count++] = track->pid;
+        sum.bytes += track->bytes;
     }
     if (count)
         qsort(pids, count, sizeof *pids, compare_pids);

@@ -3,18 +3,13 @@
 #include "base/cache/folder.h"
 #include "base/memory/hash.h"
 #include "format/otlp/lookup/lookup.h"
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 enum {
-    QUIET_SECONDS = 2,
-    MODE_OTHERS = 077,
-    MODE_WRITERS = 022
+    QUIET_SECONDS = 2
 };
 
 static bool stat_file(const struct otlp_recording *rec, uint32_t file, struct stat *status)
@@ -63,53 +58,6 @@ bool lode_otlp_lookup_name(const struct otlp_recording *rec, char name[LOOKUP_NA
     uint64_t key[] = {(uint64_t)status.st_dev, (uint64_t)status.st_ino};
     snprintf(name, LOOKUP_NAME_SIZE, LOOKUP_PREFIX "%016" PRIx64 LOOKUP_SUFFIX,
              lode_hash_fixed(key, sizeof key));
-    return true;
-}
-
-/* ---- the directory ---- */
-
-static int or_close(int fd, bool is_sound)
-{
-    if (fd >= 0 && is_sound)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-int lode_otlp_lookup_directory(const char *path, bool makes)
-{
-    struct stat status;
-    if (path == NULL || path[0] != '/')
-        return -1;
-    if (makes)
-        lode_cache_make(path);
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return or_close(fd, fd >= 0 && fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
-                            (status.st_mode & MODE_WRITERS) == 0);
-}
-
-int lode_otlp_lookup_file(int directory, const char *name)
-{
-    struct stat status;
-    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    return or_close(fd, fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                            status.st_uid == geteuid() && (status.st_mode & MODE_OTHERS) == 0);
-}
-
-bool lode_otlp_lookup_read(int fd, uint64_t offset, uint64_t size, struct lode_blob *bytes)
-{
-    struct stat status;
-    bytes->size = 0;
-    if (fstat(fd, &status) != 0 || offset > (uint64_t)status.st_size ||
-        size > (uint64_t)status.st_size - offset || lode_blob_extend(bytes, (size_t)size) == LODE_BLOB_FULL)
-        return false;
-    for (uint64_t done = 0; done < size;) {
-        ssize_t count = pread(fd, bytes->bytes + done, (size_t)(size - done), (off_t)(offset + done));
-        if (count <= 0 && errno != EINTR)
-            return false;
-        done += count > 0 ? (uint64_t)count : 0;
-    }
     return true;
 }
 

@@ -81,14 +81,7 @@ bool lode_otlp_lookup_key(const struct otlp_recording *rec, struct lode_blob *ke
 bool lode_otlp_lookup_is_quiet(const struct otlp_recording *rec);
 /* The name of the index of this store; false if it can have none. */
 bool lode_otlp_lookup_name(const struct otlp_recording *rec, char name[LOOKUP_NAME_SIZE]);
-/* A directory that only its user can write; with `makes`, it is made. -1: none. */
-int lode_otlp_lookup_directory(const char *path, bool makes);
-/* An index that only its user can read. -1: none. */
-int lode_otlp_lookup_file(int directory, const char *name);
 /* Removes indexes that were not used for the longest time, while all are too large. */
 void lode_otlp_lookup_trim(int directory, const char *kept);
-
-/* Reads bytes of a file; false if it does not have them. */
-bool lode_otlp_lookup_read(int fd, uint64_t offset, uint64_t size, struct lode_blob *bytes);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opens a few requests of a store by its index. LODE_ABSENT: all spans have to be read. */
+#include "base/cache/folder.h"
 #include "base/error.h"
 #include "base/memory/hash.h"
 #include "format/otlp/lookup/lookup.h"
@@ -172,11 +173,11 @@ static bool take_whole(struct otlp_lookup *self)
 static bool read_whole(struct otlp_lookup *self)
 {
     struct lookup_head head;
-    if (!lode_otlp_lookup_read(self->fd, 0, sizeof head, &self->whole))
+    if (!lode_cache_read(self->fd, 0, sizeof head, &self->whole))
         return false;
     memcpy(&head, self->whole.bytes, sizeof head);
     return head.magic == LOOKUP_MAGIC && head.size <= LOOKUP_WHOLE_MOST &&
-           lode_otlp_lookup_read(self->fd, head.offset, head.size, &self->whole) &&
+           lode_cache_read(self->fd, head.offset, head.size, &self->whole) &&
            lode_hash_fixed(self->whole.bytes, self->whole.size) == head.checksum;
 }
 
@@ -193,7 +194,7 @@ static bool read_bucket(struct otlp_lookup *self, const uint64_t trace[2])
         memcpy(&bucket, self->buckets.data + i * sizeof bucket, sizeof bucket);
     }
     return bucket.size <= LOOKUP_BUCKET_MOST &&
-           lode_otlp_lookup_read(self->fd, offset, bucket.size, &self->bucket) &&
+           lode_cache_read(self->fd, offset, bucket.size, &self->bucket) &&
            lode_hash_fixed(self->bucket.bytes, self->bucket.size) == bucket.checksum;
 }
 
@@ -383,10 +384,10 @@ static bool find_index(struct otlp_lookup *self)
     if (!parse_ids(self, wanted->ids) || !lode_otlp_lookup_key(self->opening->rec, &wanted->key) ||
         !lode_otlp_lookup_name(self->opening->rec, name))
         return false;
-    int directory = lode_otlp_lookup_directory(wanted->directory, false);
+    int directory = lode_cache_directory(wanted->directory, false);
     if (directory < 0)
         return false;
-    self->fd = lode_otlp_lookup_file(directory, name);
+    self->fd = lode_cache_file(directory, name);
     close(directory);
     return self->fd >= 0 && read_whole(self) && take_whole(self);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes an index after all spans were read. Whatever fails, there is none. */
+#include "base/cache/folder.h"
 #include "base/compare.h"
 #include "base/io/output.h"
 #include "base/memory/hash.h"
@@ -241,7 +242,7 @@ void lode_otlp_lookup_write(const struct otlp_recording *rec, const struct otlp_
         !lode_otlp_lookup_is_quiet(rec) || !lode_otlp_lookup_name(rec, name) ||
         snprintf(path, sizeof path, "%s/%s", wanted->directory, name) >= (int)sizeof path)
         return;
-    int directory = lode_otlp_lookup_directory(wanted->directory, true);
+    int directory = lode_cache_directory(wanted->directory, true);
     if (directory < 0)
         return;
     if (prepare(&self) && write_file(&self, path, key, findings))

@@ -21,6 +21,8 @@ struct zor_payloads *lode_zor_payloads_new(void)
 
 void lode_zor_payloads_free(struct zor_payloads *self)
 {
+    if (self == NULL)
+        return;
     for (size_t i = 0; i < self->count; i++)
         free_payload(self->idle[i]);
     pthread_mutex_destroy(&self->lock);

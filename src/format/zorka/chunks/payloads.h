@@ -30,6 +30,7 @@ struct zor_payloads {
 
 /* NULL if out of memory. */
 struct zor_payloads *lode_zor_payloads_new(void);
+/* NULL is allowed. */
 void lode_zor_payloads_free(struct zor_payloads *self);
 
 /* The payload of a chunk. NULL if out of memory. MT: any thread. */

@@ -85,30 +85,28 @@ static void put_rest(struct zor_encoder *encoder, const lode_event *event)
     }
 }
 
-static uint64_t tick_of(const struct zor_trace *trace, const lode_event *event)
+/* Nanoseconds since a trace began. */
+static uint64_t passed_at(const struct zor_origin *source, const struct zor_trace *trace,
+                          const lode_event *event)
 {
-    uint64_t passed = event->time > trace->begin ? event->time - trace->begin : 0;
-    return trace->start + (passed >> ZOR_TICK_SHIFT);
+    uint64_t begin = zor_begin_of(zor_of(source->recording), trace);
+    return event->time > begin ? event->time - begin : 0;
 }
 
-/* The time stamp of a trace, whose beginning may be cut off. */
-static uint64_t stamp_of(const struct zor_trace *trace, const lode_event *event)
+static lode_status enter(struct zor_origin *source, struct zor_encoder *encoder, uint32_t track,
+                         const lode_event *event, lode_error *error)
 {
-    uint64_t passed = event->time > trace->begin ? event->time - trace->begin : 0;
-    return trace->stamp > 0 ? trace->stamp + passed / STAMP_UNIT : 0;
-}
-
-static lode_status enter(struct zor_origin *source, struct zor_encoder *encoder,
-                         const struct zor_trace *trace, const lode_event *event, lode_error *error)
-{
+    const struct zor_trace *trace = zor_trace_at(zor_of(source->recording), track);
     bool is_outermost = zor_depth(encoder) == 0;
     uint32_t index = event->function->index;
     struct zor_entry *method = index < source->method_count ? source->methods[index] : NULL;
-    uint64_t stamp = is_outermost ? stamp_of(trace, event) : 0;
+    uint64_t passed = passed_at(source, trace, event);
+    /* The beginning of a trace may be cut off. */
+    uint64_t stamp = is_outermost && trace->stamp > 0 ? trace->stamp + passed / STAMP_UNIT : 0;
     if (is_outermost)
-        lode_zor_begin_trace(encoder, trace->id, stamp);
+        lode_zor_begin_trace(encoder, lode_zor_track_id(&source->recording->tracks[track]), stamp);
     /* An unknown method stays unknown. */
-    LODE_TRY(lode_zor_enter(encoder, tick_of(trace, event), method, error));
+    LODE_TRY(lode_zor_enter(encoder, trace->start + (passed >> ZOR_TICK_SHIFT), method, error));
     if (encoder->calls.hidden > 0)
         return LODE_OK;
     if (stamp > 0)
@@ -131,16 +129,17 @@ static void put_error(struct zor_encoder *encoder)
     lode_zor_failed(encoder);
 }
 
-static lode_status leave(struct zor_encoder *encoder, const struct zor_trace *trace, const lode_event *event,
-                         lode_error *error)
+static lode_status leave(const struct zor_origin *source, struct zor_encoder *encoder,
+                         const struct zor_trace *trace, const lode_event *event, lode_error *error)
 {
+    uint64_t ticks = passed_at(source, trace, event) >> ZOR_TICK_SHIFT;
     if (encoder->calls.hidden == 0) {
         LODE_TRY(lode_zor_more(encoder, error));
         put_rest(encoder, event);
         if (event->flags & LODE_EVENT_FAILED)
             put_error(encoder);
     }
-    return lode_zor_leave(encoder, tick_of(trace, event), error);
+    return lode_zor_leave(encoder, trace->start + ticks, error);
 }
 
 /* ---- attributes ---- */
@@ -253,11 +252,11 @@ static lode_status put_point(struct zor_origin *source, struct zor_encoder *enco
 lode_status lode_zor_take_translated(struct zor_origin *source, struct zor_encoder *encoder, uint32_t track,
                                      const lode_event *event, lode_error *error)
 {
-    const struct zor_trace *trace =
-        LODE_ARRAY_AT(&zor_of(source->recording)->traces, struct zor_trace, track);
+    const struct zor_recording *rec = zor_of(source->recording);
+    const struct zor_trace *trace = zor_trace_at(rec, track);
     if (lode_event_begins(event))
-        return enter(source, encoder, trace, event, error);
+        return enter(source, encoder, track, event, error);
     if (lode_event_ends(event))
-        return leave(encoder, trace, event, error);
-    return put_point(source, encoder, trace->store, event, error);
+        return leave(source, encoder, trace, event, error);
+    return put_point(source, encoder, zor_store_of(rec, trace), event, error);
 }
