@@ -86,7 +86,7 @@ static int32_t pop(struct heap *heap)
 struct threads {
     struct heap busy, free;
     int32_t last;                        /* last synthetic one */
-    const struct place *recorded, *past; /* tracks with numbers in use, from the next candidate on */
+    const struct place *recorded, *past; /* tracks with numbers in use, from the next one on */
 };
 
 /* The next unused number: there are fewer tracks than numbers. */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Building on ranks: what one rank needs as their number grows, and how much faster two are than one.
 
-Usage: ranks.py BUILD_DIRECTORY [--ranks N,N,...] [--records N] [--tasks N] [--memory SIZE] [--speed RECORDS] [--repeats N]
+Usage: building.py BUILD_DIRECTORY [--ranks N,N,...] [--records N] [--tasks N] [--memory SIZE] [--speed RECORDS] [--repeats N]
 
 The first table is about one recording on 1 to 64 ranks of Open MPI, more than there are processors: times mean little there, but memory,
 messages and bytes are those of a cluster. The second is about 50 million records in 16 tasks on one rank and on two, one thread each.
@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(ROOT, "ranks"))
 
 from jobs import OPENMPI, environment, missing, run  # noqa: E402

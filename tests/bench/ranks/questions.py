@@ -3,7 +3,7 @@
 """
 Questions to a database on ranks: processor time of the busiest rank, and what ranks send (programs/on_ranks.c).
 
-Usage: on_ranks.py BUILD [--profiles N] [--contexts N] [--ranks N,N...] [--assert RATIO]
+Usage: questions.py BUILD [--profiles N] [--contexts N] [--ranks N,N...] [--assert RATIO]
 
 With --assert, the busiest of M ranks takes at most RATIO / M of the time of one. At full size: --profiles 1500 --contexts 20000 --ranks 2,4,8,64.
 """
