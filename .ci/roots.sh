@@ -48,6 +48,9 @@ in_root() { # FOLDER COMMAND...
         mount -t sysfs sysfs "$0/sys"
         mkdir -p "$0/dev/shm"
         mount -t tmpfs -o mode=1777 tmpfs "$0/dev/shm"
+        mkdir -p "$0/dev/pts"
+        mount -t devpts -o newinstance,ptmxmode=0666,mode=620,gid=5 devpts "$0/dev/pts"
+        ln -sf pts/ptmx "$0/dev/ptmx"
         exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive TMPDIR=/tmp "$@"
     ' "$folder" "$@"
 }

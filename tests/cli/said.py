@@ -186,8 +186,9 @@ def every_command_says_it(program, folder, store, commands):
 
 
 def reports(program, folder, has_gate=False):
-    """Nothing if the program was built with a page of another version."""
-    if "of another version" in program.run("report", "nothing", "-o", "new.html", cwd=folder).err:
+    """Nothing if the program was built without the page, or with one of another version."""
+    said = program.run("report", "nothing", "-o", "new.html", cwd=folder).err
+    if "of another version" in said or "no page for browsers" in said:
         return ()
     return (["report", "{}", "-o", "new.html"], *([["gate", "{}", "{}", "--report", "new.html"]] if has_gate else []))
 

@@ -10,7 +10,7 @@ import random
 import subprocess
 import sys
 import tempfile
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import cli
 
@@ -157,6 +157,19 @@ def stores_without_a_calendar(program):
                  "a recording without a calendar")
 
 
+def has_zones():
+    try:
+        return ZoneInfo("Europe/Berlin") is not None
+    except ZoneInfoNotFoundError:
+        return False
+
+
+def without_zones(program):
+    program.skip("times of zones", "this machine has no time zones (Debian: tzdata)")
+
+
+OF_ZONES = (times_of_all_zones, zones_in_the_time, a_time_that_is_skipped, windows_of_stores)
+
 if __name__ == "__main__":
-    sys.exit(cli.main(__doc__, times_of_all_zones, zones_in_the_time, what_is_no_time, a_time_that_is_skipped, windows_of_stores, windows_of_recordings,
-                      stores_without_a_calendar, operands="reader"))
+    sys.exit(cli.main(__doc__, *(OF_ZONES if has_zones() else (without_zones,)), what_is_no_time, windows_of_recordings, stores_without_a_calendar,
+                      operands="reader"))

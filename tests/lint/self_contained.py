@@ -5,6 +5,7 @@
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,8 +35,8 @@ def project_files(root):
     # The folder may belong to somebody else than who runs this.
     command = ["git", "-C", str(root), "-c", f"safe.directory={root}", "ls-files", "-z", "--cached", "--others",
                "--exclude-standard"]
-    git = subprocess.run(command, capture_output=True, text=True)
-    if git.returncode == 0 and git.stdout:
+    git = subprocess.run(command, capture_output=True, text=True) if shutil.which("git") else None
+    if git and git.returncode == 0 and git.stdout:
         names = git.stdout.split("\0")
     else:
         names = [os.path.relpath(os.path.join(folder, name), root)

@@ -13,7 +13,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import yaml
+try:
+    import yaml
+except ImportError:
+    yaml = None
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests" / "tools"), str(ROOT / "tests" / "roundtrip")]
@@ -68,8 +71,11 @@ def check_pair(lode, tap, name, directories, options, target):
     found = ask(lode, "check", "--level", "full", target)["findings"]
     found = [finding for finding in found if finding["severity"] != "note" and not finding["rule"].startswith("summary-squares")]
     tap.check(not found, f"{name}: check has no finding", found[:3])
-    own, theirs = taxonomy(target), taxonomy(corpus() / "hpctoolkit" / "final" / name)
-    tap.check(own == theirs, f"{name}: default.yaml as hpcprof's", [part for part in own if own[part] != theirs.get(part)])
+    if yaml is None:
+        tap.skip(f"{name}: default.yaml as hpcprof's", "this Python has no yaml")
+    else:
+        own, theirs = taxonomy(target), taxonomy(corpus() / "hpctoolkit" / "final" / name)
+        tap.check(own == theirs, f"{name}: default.yaml as hpcprof's", [part for part in own if own[part] != theirs.get(part)])
     wrong = differences(dump(lode, target), dump(lode, corpus() / "hpctoolkit" / "final" / name), minima="-M stats" in options)
     # hpcprof takes the title from the profile that it reads first.
     wrong = [text for text in wrong if len(directories) == 1 or not text.startswith("title: ")]
