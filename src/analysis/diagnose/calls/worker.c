@@ -274,7 +274,8 @@ static bool enter(struct call_worker *w, const lode_event *event)
 static bool add_to_sketches(struct call_worker *w)
 {
     uint32_t places[CALL_BATCH];
-    for (size_t i = 0; i < w->taken_count; i++) {
+    const size_t count = w->taken_count;
+    for (size_t i = 0; i < count; i++) {
         const struct call_taken *taken = &w->taken[i];
         uint32_t place = sketch_place(&w->sketches, taken->function, taken->took);
         if (place == 0) {
@@ -285,7 +286,7 @@ static bool add_to_sketches(struct call_worker *w)
         places[i] = place;
         __builtin_prefetch(&w->sketches.counters[place], 1);
     }
-    for (size_t i = 0; i < w->taken_count; i++)
+    for (size_t i = 0; i < count; i++)
         if (++w->sketches.counters[places[i]] == 0 && !lode_sketches_carry(&w->sketches, places[i]))
             return false;
     w->taken_count = 0;
