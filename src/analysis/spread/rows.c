@@ -343,7 +343,8 @@ static lode_status open_workers(struct pass *self, lode_error *error)
     unsigned asked = lode_ranks_threads(self->comm, lode_pool_asked(options->threads, options->pool));
     self->worker_count = lode_pool_threads(asked, self->db->profile_count / PROFILES_PER_ITEM + 1);
     self->workers = calloc(self->worker_count, sizeof *self->workers);
-    self->counts = calloc(whole_words(self) * sizeof(uint64_t), sizeof *self->counts);
+    size_t bytes = whole_words(self) * sizeof(uint64_t);
+    self->counts = calloc(bytes, sizeof *self->counts);
     self->total = calloc((size_t)self->db->profile_count + 1, sizeof *self->total);
     LODE_TRY_ALLOC(self->workers && self->counts && self->total, error);
     for (unsigned i = 0; i < self->worker_count; i++) {

@@ -125,7 +125,8 @@ static inline const uint8_t *add_complete(const struct drawing *self, struct lod
     const uint64_t window_begin = self->picture->window.from;
     const uint32_t *numbers = self->number_by_id, idle_id = cursor->idle_id;
     const uint64_t known = self->db->tree.table_size;
-    if (numbers == NULL || cursor->end - at < 2 * TRACE_SAMPLE_SIZE || time_at(at, is_big) < window_begin)
+    if (numbers == NULL || cursor->end - at < (ptrdiff_t)2 * TRACE_SAMPLE_SIZE ||
+        time_at(at, is_big) < window_begin)
         return at;
     const uint8_t *last = cursor->end - TRACE_SAMPLE_SIZE;
     uint64_t time = time_at(at, is_big);

@@ -115,6 +115,7 @@ static lode_status work_on_ranks(struct share *share)
     if (status == LODE_OK)
         status = lode_report_gather(&own, &check->report, check->comm);
     lode_report_close(&own);
+    share->to = NULL;
     return status;
 }
 
