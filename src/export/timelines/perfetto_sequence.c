@@ -89,7 +89,7 @@ void lode_perfetto_put_event(struct sequence *sequence, uint64_t time, unsigned 
 
 void lode_perfetto_make_tail(const struct sequence *sequence, uint32_t id, struct packet_tail *out)
 {
-    uint8_t bytes[sizeof sequence->suffix + 2 * WIRE_VARINT_MAX], *at = bytes + sequence->suffix_size;
+    uint8_t bytes[sizeof sequence->suffix + (size_t)2 * WIRE_VARINT_MAX], *at = bytes + sequence->suffix_size;
     memcpy(bytes, sequence->suffix, sizeof sequence->suffix);
     uint8_t *event = at;
     *at++ = PACKET_TRACK_EVENT << 3 | WIRE_BYTES;
