@@ -39,11 +39,17 @@ typedef struct lode_calls_options {
     lode_name_form names;
     const lode_filter *filter; /* functions to show; NULL: all */
     int is_running;            /* times of calls are without off-CPU time, if it was recorded */
+    /*
+     * Estimates calls and call trees from about so many parts of the tracks, if there are more than
+     * twice as many; else, and with 0, reads all. LODE_ABSENT if the slice is a part of tracks, or
+     * what was recorded needs repairs. No findings. lode/unstable/estimate.h has how good it is.
+     */
+    uint64_t parts;
 } lode_calls_options;
 #define LODE_CALLS_OPTIONS_INIT                                                                              \
     {                                                                                                        \
         sizeof(lode_calls_options), LODE_CALLS_BY_TOTAL, 0, 0, NULL, NULL, NULL, NULL, 0, LODE_NAME_FULL,    \
-            NULL, 0                                                                                          \
+            NULL, 0, 0                                                                                       \
     }
 
 /*

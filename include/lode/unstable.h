@@ -17,9 +17,9 @@
 #include <lode/unstable/derived.h>
 #include <lode/unstable/diagnose.h>
 #include <lode/unstable/efficiency.h>
+#include <lode/unstable/estimate.h>
 #include <lode/unstable/export.h>
 #include <lode/unstable/find.h>
-#include <lode/unstable/fingerprint.h>
 #include <lode/unstable/flame.h>
 #include <lode/unstable/guard.h>
 #include <lode/unstable/kind.h>

@@ -5,7 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <lode/unstable/fingerprint.h>
+#include <lode/unstable/guard.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -79,6 +79,22 @@ CALL(joint_diagnosis)
     return join(NULL, NULL, options, error);
 }
 
+static lode_status estimates(const lode_slice *slice, const lode_calls_options *calls, lode_error *error)
+{
+    int is_estimate;
+    return lode_joint_estimates(&is_estimate, recording, slice, calls, error);
+}
+
+CALL(estimates)
+{
+    return estimates(NULL, options, error);
+}
+
+CALL(estimates_slice)
+{
+    return estimates(options, NULL, error);
+}
+
 CALL(calls_slice)
 {
     lode_calls *calls;

@@ -73,6 +73,8 @@ static const struct entry {
     {"lode_calltree_compute (slice)", call_calltree_slice, &slice, FIRST(lode_slice)},
     {"lode_joint_compute", call_joint, &calls_options, FIRST(lode_calls_options)},
     {"lode_joint_compute (slice)", call_joint_slice, &slice, FIRST(lode_slice)},
+    {"lode_joint_estimates", call_estimates, &calls_options, FIRST(lode_calls_options)},
+    {"lode_joint_estimates (slice)", call_estimates_slice, &slice, FIRST(lode_slice)},
     {"lode_joint_compute (diagnosis)", call_joint_diagnosis, &diagnose_options, sizeof diagnose_options},
     {"lode_change_points_find", call_change_points, &change_options, sizeof change_options},
     {"lode_check", call_check, &check_options, FIRST(lode_check_options)},

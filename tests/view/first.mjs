@@ -22,9 +22,14 @@ const watch = setInterval(() => ([most, mapped] = [Math.max(most, memory(server.
 const asked = [];
 const begun = performance.now();
 const { browser, page } = await open(server, {}, null, (page) => page.on('response', (response) => asked.push([performance.now() - begun, response.url().replace(server.base, '')])));
+// Functions, hot path and total: from estimates, if the store is large.
+await page.waitForFunction(() => document.querySelector('.bars li') && document.querySelector('.hotpath li') && document.querySelector('.headline b'));
+const tables = [processor(server.pid), performance.now() - begun, await page.evaluate(() => document.querySelector('.estimate')?.textContent ?? 'exact')];
+if (process.env.LODE_PICTURE) await page.screenshot({ path: process.env.LODE_PICTURE });
 await settle(page);
 clearInterval(watch);
 for (const [at, url] of asked) if (!url.startsWith('api/1/session')) console.log(`${at.toFixed(0).padStart(8)} ms  ${url}`);
+console.log(`tables after ${tables[0].toFixed(0)} ms of processor time, ${tables[1].toFixed(0)} ms by the clock: ${tables[2]}`);
 console.log(`${processor(server.pid).toFixed(0)} ms of processor time in ${(performance.now() - begun).toFixed(0)} ms; at most ${most} MiB of its own memory and ${mapped} MiB of mapped files`);
 await browser.close();
 await server.stop();

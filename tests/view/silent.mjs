@@ -87,4 +87,36 @@ await test('a large store is checked quickly, and the page says so until all of 
   await server.stop();
 });
 
+// Requests of 43 MB: enough to estimate from.
+const many = join(folder(), 'many');
+execFileSync(LODE, ['synth', 'recording', '--format', 'zorka', '--records', '1500000', '--calls-per-request', '3', '-o', many], { stdio: 'ignore' });
+
+await test('what is estimated says so, and how far off it may be, until the exact numbers are there', async () => {
+  const held = [];
+  let isReleased = false;
+  const server = await serve(many);
+  const isExact = (url) => /^\/api\/1\/(top|tree)\//.test(url.pathname) && !url.searchParams.has('estimate');
+  const { browser, page } = await open(server, {}, null, (page) => page.route(isExact, (route) => (isReleased ? route.continue() : held.push(route))));
+  const values = () => page.locator('.bars').first().locator('.value').allInnerTexts();
+  await page.waitForSelector('.estimate');
+  await page.waitForSelector('.hotpath li');
+  assert.match(await page.locator('.estimate').innerText(), /^Estimated from \d+(\.\d+)?% of the recording; all of it is being read/);
+  const estimated = await values();
+  assert.ok(estimated.length > 1 && estimated.every((text) => / ± /.test(text)), estimated.join());
+  assert.ok(!(await copied(page)).includes('--estimate'));
+  await page.waitForFunction(() => document.querySelectorAll('.bars').length === 2);
+  assert.equal(await page.locator('.diagnosis .result').count(), 0, 'the diagnosis waits for them');
+  assert.ok(held.length >= 4);
+  isReleased = true;
+  for (const route of held) await route.continue();
+  await settle(page);
+  assert.equal(await page.locator('.estimate').count(), 0);
+  const { rows } = JSON.parse(execFileSync(LODE, ['top', many, '--limit', '12', '--json'], { encoding: 'utf-8' }));
+  const exact = await page.locator('.bars').first().locator('li').evaluateAll((items) => items.map((item) => Number(item.dataset.value)));
+  assert.deepEqual(exact, rows.map((row) => row.self_ns));
+  assert.ok(!(await values()).some((text) => text.includes('±')));
+  await browser.close();
+  await server.stop();
+});
+
 finish();

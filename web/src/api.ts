@@ -270,6 +270,31 @@ export function useAnswer<T>(query: Query | null): Answer<T> {
   return { data: result.data, error: null, isLoading: true, done: work.value.get(address) };
 }
 
+/** What an estimate read of a recording. */
+export interface Estimate {
+  readonly bytes: number;
+  readonly bytes_read: number;
+}
+
+export interface Refined<T> extends Answer<T> {
+  /** NULL: the answer is exact, or there is none yet. */
+  readonly estimate: Estimate | null;
+}
+
+function estimateOf(data: unknown): Estimate | null {
+  return (data as { estimate?: Estimate } | null)?.estimate ?? null;
+}
+
+/** As useAnswer, of a question that the server can estimate: the estimate first, and the exact answer when it is there. */
+export function useRefined<T>(query: Query | null, canEstimate: boolean): Refined<T> {
+  const isAsked = query !== null && canEstimate && !isReport && !isKept(query);
+  const first = useAnswer<T>(isAsked ? { ...query, options: [...query.options, ['estimate', '']] } : null);
+  const isExact = isAsked && !first.isLoading && first.data !== null && estimateOf(first.data) === null;
+  const all = useAnswer<T>(isExact || (isAsked && first.isLoading) ? null : query);
+  if (isAsked && (isExact || (all.isLoading && first.data !== null))) return { ...first, done: all.done, estimate: estimateOf(first.data) };
+  return { ...all, estimate: null };
+}
+
 export const session = signal<Session | null>(null);
 export const sessionError = signal<string>('');
 

@@ -7,6 +7,9 @@ export interface Cost {
   readonly exclusivePercent: number | null;
   readonly inclusive: number | null;
   readonly inclusivePercent: number | null;
+  /** How far off an estimate may be; NULL of what is exact. */
+  readonly exclusiveMargin?: number | null;
+  readonly inclusiveMargin?: number | null;
 }
 
 export const ELAPSED_HINT = 'How long at least one of the calls was under way; Total adds up calls that run at the same time';
@@ -61,6 +64,8 @@ function timeOf(row: Raw, total: number): Cost {
     exclusivePercent: num(row['self_percent']),
     inclusive,
     inclusivePercent: num(row['total_percent']) ?? (inclusive !== null && total > 0 ? (100 * inclusive) / total : null),
+    exclusiveMargin: num(row['self_margin_ns']),
+    inclusiveMargin: num(row['total_margin_ns']),
   };
 }
 

@@ -26,5 +26,13 @@ LODE_API LODE_CHECKED lode_status lode_joint_compute(lode_joint *out, const lode
                                                      const lode_diagnose_options *diagnose,
                                                      lode_error *error);
 
+/*
+ * Whether calls of these options are estimated: they ask for it, and there is enough to read. What
+ * needs repairs shows only when it is read. MT: any thread.
+ */
+LODE_API LODE_CHECKED lode_status lode_joint_estimates(int *is_estimate, const lode_recording *recording,
+                                                       const lode_slice *slice,
+                                                       const lode_calls_options *options, lode_error *error);
+
 LODE_END_DECLS
 #endif

@@ -14,6 +14,7 @@
 /* A row with its sort keys. */
 struct ranked {
     lode_call_row row;
+    lode_call_margin margin; /* of an estimate */
     struct lode_sketch *sketch;
     uint32_t index; /* of the function */
     uint32_t rank;
@@ -26,6 +27,7 @@ struct lode_calls {
     const lode_function **members; /* by row; NULL: each row has one function */
     lode_track_row *tracks;
     uint32_t track_count;
+    struct lode_sampling sample;
     struct lode_arena arena; /* for the sketches */
 };
 
@@ -76,7 +78,7 @@ static lode_status open_concurrent(struct lode_calls_job *self, lode_error *erro
         return LODE_OK;
     self->concurrent = lode_pass_workers(&self->pass, sizeof *self->concurrent);
     LODE_TRY_ALLOC(self->concurrent, error);
-    for (unsigned i = 0; i < self->pass.threads; i++)
+    for (unsigned i = 0; i < lode_pass_worker_count(&self->pass); i++)
         lode_elapsed_init(&self->concurrent[i].elapsed);
     self->pass.end_request = end_request;
     return LODE_OK;
@@ -85,19 +87,26 @@ static lode_status open_concurrent(struct lode_calls_job *self, lode_error *erro
 static lode_status resume(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error)
 {
     struct lode_calls_job *self = user;
-    return lode_tallies_resume(&self->workers[worker], cut, error);
+    uint64_t from = self->pass.sample.piece > 0 ? cut->time : 0;
+    return lode_tallies_resume(&self->workers[worker], cut, from, error);
+}
+
+static void pause_track(void *user, unsigned worker, const struct lode_cut *cut)
+{
+    struct lode_calls_job *self = user;
+    lode_tallies_pause(&self->workers[worker], cut);
 }
 
 static lode_status open_workers(struct lode_calls_job *self, lode_error *error)
 {
-    for (unsigned i = 0; i < self->pass.threads; i++)
+    for (unsigned i = 0; i < lode_pass_worker_count(&self->pass); i++)
         LODE_TRY(lode_tallies_open(&self->workers[i], self->has_names ? &self->names : NULL, error));
     return LODE_OK;
 }
 
 static void close_workers(struct lode_calls_job *self)
 {
-    for (unsigned i = 0; self->workers && i < self->pass.threads; i++)
+    for (unsigned i = 0; self->workers && i < lode_pass_worker_count(&self->pass); i++)
         lode_tallies_close(&self->workers[i]);
 }
 
@@ -112,7 +121,7 @@ static lode_status restart(void *user, lode_error *error)
 
 static lode_status open_pass(struct lode_calls_job *self, lode_error *error)
 {
-    lode_pass_cut(&self->pass);
+    LODE_TRY(lode_pass_sample(&self->pass, error));
     self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
     LODE_TRY_ALLOC(self->workers, error);
     LODE_TRY(open_workers(self, error));
@@ -121,6 +130,7 @@ static lode_status open_pass(struct lode_calls_job *self, lode_error *error)
     self->pass.end = end_track;
     self->pass.resume = resume;
     self->pass.restart = restart;
+    self->pass.pause = pause_track;
     self->pass.user = self;
     return LODE_OK;
 }
@@ -136,7 +146,7 @@ struct sum {
 static struct sum add_up(const struct lode_calls_job *self, uint32_t function)
 {
     struct sum sum = {.min = UINT64_MAX};
-    for (unsigned i = 0; i < self->pass.threads; i++) {
+    for (unsigned i = 0; i < lode_pass_worker_count(&self->pass); i++) {
         if (function >= self->workers[i].capacity)
             continue;
         const struct lode_tally *tally = &self->workers[i].items[function];
@@ -188,6 +198,11 @@ static void fill_row(struct ranked *ranked, const struct sum *sum)
     row->max = sum->max;
     row->errors = sum->errors;
     row->elapsed = sum->elapsed;
+    /* Of an estimate, no call may have ended in what was read. */
+    if (row->calls == 0) {
+        row->min = 0;
+        return;
+    }
     row->mean = (double)sum->sum / (double)row->calls;
     row->deviation = deviation(sum, row->calls);
     row->p50 = percentile(ranked, 0.50);
@@ -214,7 +229,7 @@ static lode_status add_row(struct lode_calls_job *self, uint32_t function, struc
                            lode_error *error)
 {
     struct sum sum = add_up(self, function);
-    if (sum.min > sum.max)
+    if (sum.min > sum.max && sum.sum == 0)
         return LODE_OK; /* not called */
     lode_calls *calls = self->calls;
     if (is_hidden(self, function)) {
@@ -222,11 +237,14 @@ static lode_status add_row(struct lode_calls_job *self, uint32_t function, struc
         return LODE_OK;
     }
     struct ranked *ranked = &calls->rows[calls->count];
-    ranked->sketch = lode_sketch_sum(sets, self->pass.threads, function, &calls->arena);
+    ranked->sketch = lode_sketch_sum(sets, lode_pass_worker_count(&self->pass), function, &calls->arena);
     LODE_TRY_ALLOC(ranked->sketch, error);
     ranked->index = function;
     set_function(&ranked->row, lode_function_table_at(recording_functions(self->pass.recording), function));
     fill_row(ranked, &sum);
+    if (self->pass.sample.piece > 0)
+        lode_sample_estimate(&self->pass.sample, self->workers, lode_pass_worker_count(&self->pass), function,
+                             &ranked->row, &ranked->margin);
     calls->count++;
     return LODE_OK;
 }
@@ -234,8 +252,8 @@ static lode_status add_row(struct lode_calls_job *self, uint32_t function, struc
 static lode_status make_rows(struct lode_calls_job *self, lode_error *error)
 {
     uint32_t functions = 0;
-    struct lode_sketches **sets = calloc(self->pass.threads, sizeof *sets);
-    for (unsigned i = 0; sets && i < self->pass.threads; i++) {
+    struct lode_sketches **sets = calloc(lode_pass_worker_count(&self->pass), sizeof *sets);
+    for (unsigned i = 0; sets && i < lode_pass_worker_count(&self->pass); i++) {
         sets[i] = &self->workers[i].sketches;
         functions = self->workers[i].capacity > functions ? self->workers[i].capacity : functions;
     }
@@ -454,6 +472,8 @@ static lode_status make_calls(struct lode_calls_job *self, lode_error *error)
     LODE_TRY(make_rows(self, error));
     LODE_TRY(name_rows(self, error));
     LODE_TRY(sort_rows(self->calls, self->pass.options.sort, error));
+    lode_sample_rows(&self->pass.sample, self->pass.rows, self->pass.row_count);
+    self->calls->sample = self->pass.sample;
     self->calls->tracks = self->pass.rows;
     self->calls->track_count = self->pass.row_count;
     self->pass.rows = NULL;
@@ -498,7 +518,7 @@ void lode_calls_end(struct lode_calls_job *job)
     if (job == NULL)
         return;
     close_workers(job);
-    for (unsigned i = 0; job->concurrent && i < job->pass.threads; i++)
+    for (unsigned i = 0; job->concurrent && i < lode_pass_worker_count(&job->pass); i++)
         lode_elapsed_free(&job->concurrent[i].elapsed);
     free(job->concurrent);
     free(job->workers);
@@ -543,6 +563,16 @@ const lode_call_row *lode_calls_at(const lode_calls *calls, size_t index)
 uint64_t lode_calls_percentile(const lode_calls *calls, size_t index, double q)
 {
     return index < calls->count ? percentile(&calls->rows[index], q) : 0;
+}
+
+const lode_calls_sample *lode_calls_estimate(const lode_calls *calls)
+{
+    return calls->sample.piece > 0 ? &calls->sample.read : NULL;
+}
+
+const lode_call_margin *lode_calls_margin(const lode_calls *calls, size_t index)
+{
+    return calls->sample.piece > 0 && index < calls->count ? &calls->rows[index].margin : NULL;
 }
 
 LODE_GETTER(size_t, lode_calls_hidden, lode_calls, hidden);

@@ -5,13 +5,24 @@
 
 #include "analysis/statistics/sketch.h"
 #include "model/recording/recording.h"
-#include <lode/calls.h>
+#include <lode/unstable/estimate.h>
+
+/* Groups of an estimate's parts: how much they differ says how far off it may be. */
+#define LODE_SAMPLE_GROUPS 8
+
+/* What a pass that estimates reads, and what there is. */
+struct lode_sampling {
+    uint64_t piece; /* bytes of a part, about; 0: everything is read */
+    lode_calls_sample read;
+    /* Between the first and the last event of each part. */
+    uint64_t time, time_read[LODE_SAMPLE_GROUPS];
+};
 
 struct lode_pass {
     const lode_recording *recording;
     lode_slice slice;
     lode_calls_options options;
-    unsigned threads; /* workers */
+    unsigned threads;
     /* The tracks of the slice in order. The pass sets all fields but calls, total and out. */
     lode_track_row *rows;
     uint32_t row_count;
@@ -35,6 +46,10 @@ struct lode_pass {
     /* The pieces did not fit: all that was taken is void, and tracks are read again as a whole. */
     lode_status (*restart)(void *user, lode_error *error);
     bool cuts;
+    struct lode_sampling sample;
+    unsigned groups; /* workers per thread: 1, or those of an estimate */
+    /* Of an estimate: a part ends, inside of calls whose time counts up to here. May be NULL. */
+    void (*pause)(void *user, unsigned worker, const struct lode_cut *cut);
     void *user;
 };
 
@@ -43,8 +58,26 @@ lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recordi
                            const lode_calls_options *options, lode_error *error);
 /* Makes rows requests: the side tracks of a request are read after its main one, as one row. */
 void lode_pass_join(struct lode_pass *pass);
+/* Whether the pass takes whole tracks as they were recorded, which can be cut anywhere. */
+bool lode_pass_is_whole(const struct lode_pass *pass);
 /* Cuts long tracks, so that all threads have work; sets `threads`. Needs resume and restart. */
 void lode_pass_cut(struct lode_pass *pass);
+/*
+ * Reads about options.parts parts only, if there are more than twice as many; else cuts tracks. A
+ * part begins inside of calls, which count from there: resume has their times. LODE_ABSENT: the
+ * slice cannot be estimated; the run says so of tracks.
+ */
+lode_status lode_pass_sample(struct lode_pass *pass, lode_error *error);
+/* Makes a row that is what was read one that is estimated of all, with how far off it may be. */
+struct lode_tallies;
+void lode_sample_estimate(const struct lode_sampling *sample, const struct lode_tallies *workers,
+                          unsigned count, uint32_t function, lode_call_row *row, lode_call_margin *margin);
+/* The same for tracks: their sums are those of all, not each of them. */
+void lode_sample_rows(const struct lode_sampling *sample, lode_track_row *rows, uint32_t count);
+/* How much more there is than was read, in time and in bytes. */
+double lode_sample_times(const struct lode_sampling *sample);
+double lode_sample_counts(const struct lode_sampling *sample);
+uint64_t lode_sample_scaled(uint64_t value, double factor);
 /* Reads the tracks, largest first for load balance; then passes findings on in track order. */
 lode_status lode_pass_run(struct lode_pass *pass, lode_error *error);
 /*
@@ -75,6 +108,10 @@ void lode_calls_end(struct lode_calls_job *job);
 #define LODE_WORKER_ALIGN 128
 void *lode_workers_new(unsigned count, size_t size);
 void *lode_pass_workers(const struct lode_pass *pass, size_t size);
+static inline unsigned lode_pass_worker_count(const struct lode_pass *pass)
+{
+    return pass->threads * pass->groups;
+}
 
 __extension__ typedef unsigned __int128 lode_square;
 
@@ -118,8 +155,14 @@ void lode_tallies_close(struct lode_tallies *tallies);
 lode_status lode_tallies_take(struct lode_tallies *tallies, const lode_event *events, size_t count,
                               lode_error *error);
 void lode_tallies_end(struct lode_tallies *tallies, lode_track_row *row);
-/* Implements resume: calls that count where they end, and their time in their callers. */
-lode_status lode_tallies_resume(struct lode_tallies *tallies, const struct lode_cut *cut, lode_error *error);
+/*
+ * Implements resume: calls that count where they end, and their time in their callers. As of `from`
+ * they begin there.
+ */
+lode_status lode_tallies_resume(struct lode_tallies *tallies, const struct lode_cut *cut, uint64_t from,
+                                lode_error *error);
+/* Implements pause. */
+void lode_tallies_pause(struct lode_tallies *tallies, const struct lode_cut *cut);
 
 /*
  * The canonical order of functions: by label, module path, offset. Sets `ranks`, by function index,

@@ -103,7 +103,7 @@ static lode_status resume(void *user, unsigned worker, const struct lode_cut *cu
 static lode_status open_workers(struct lode_calltree_job *self, lode_error *error)
 {
     static const struct lode_calltree_hooks hooks = {.identify = identify};
-    for (unsigned i = 0; i < self->pass.threads; i++)
+    for (unsigned i = 0; i < lode_pass_worker_count(&self->pass); i++)
         LODE_TRY(lode_calltree_builder_open(&self->workers[i].builder, &hooks, LODE_TRACE_NONE, error));
     return LODE_OK;
 }
@@ -111,7 +111,7 @@ static lode_status open_workers(struct lode_calltree_job *self, lode_error *erro
 static lode_status restart(void *user, lode_error *error)
 {
     struct lode_calltree_job *self = user;
-    for (unsigned i = 0; i < self->pass.threads; i++)
+    for (unsigned i = 0; i < lode_pass_worker_count(&self->pass); i++)
         lode_calltree_builder_close(&self->workers[i].builder);
     return open_workers(self, error);
 }
@@ -155,6 +155,18 @@ static lode_status merge_trees(struct lode_content_tree *tree, struct worker *wo
     return done ? LODE_OK : lode_fail_memory(error);
 }
 
+/* From what an estimate read to all. A call that was open in all parts is one. */
+static void scale_counts(struct lode_content_tree *tree, const struct lode_sampling *sample)
+{
+    for (uint32_t i = 1; i < tree->count; i++) {
+        struct lode_calltree_counts *counts = &counts_of(tree)[i];
+        uint64_t off_cpu = counts->calls & LODE_CALLTREE_OFF_CPU, calls = counts->calls - off_cpu;
+        calls = lode_sample_scaled(calls, lode_sample_counts(sample));
+        counts->calls = off_cpu | (calls > 0 ? calls : 1);
+        counts->self = lode_sample_scaled(counts->self, lode_sample_times(sample));
+    }
+}
+
 static lode_status merge_all(struct lode_calltree_job *self, lode_calltree *tree, lode_error *error)
 {
     uint64_t *elapsed = NULL; /* by node */
@@ -166,10 +178,13 @@ static lode_status merge_all(struct lode_calltree_job *self, lode_calltree *tree
             elapsed[i] = node_elapsed(&self->workers[0], i);
     }
     lode_status status = LODE_OK;
-    for (unsigned i = 1; i < self->pass.threads && status == LODE_OK; i++) {
+    for (unsigned i = 1; i < lode_pass_worker_count(&self->pass) && status == LODE_OK; i++) {
         status = merge_trees(nodes, &self->workers[i], &elapsed, error);
         lode_calltree_builder_close(&self->workers[i].builder);
     }
+    if (self->pass.sample.piece > 0)
+        scale_counts(nodes, &self->pass.sample);
+    tree->estimate = self->pass.sample.read;
     tree->cost.profiles = self->pass.row_count;
     if (status == LODE_OK)
         status = lode_calltree_arrange(tree, nodes, elapsed, self->pass.recording, error);
@@ -183,14 +198,14 @@ static lode_status prepare(struct lode_calltree_job *self, const lode_recording 
     self->tree = calloc(1, sizeof *self->tree);
     LODE_TRY_ALLOC(self->tree, error);
     LODE_TRY(lode_pass_open(&self->pass, recording, slice, options, error));
-    lode_pass_cut(&self->pass);
+    LODE_TRY(lode_pass_sample(&self->pass, error));
     self->workers = lode_pass_workers(&self->pass, sizeof *self->workers);
     if (self->workers == NULL)
         return lode_fail_memory(error);
-    for (unsigned i = 0; i < self->pass.threads; i++)
+    for (unsigned i = 0; i < lode_pass_worker_count(&self->pass); i++)
         self->workers[i].builder.samples = (struct lode_spool)LODE_SPOOL_INIT;
     self->has_sides = lode_pass_has_sides(&self->pass);
-    for (unsigned i = 0; i < self->pass.threads; i++)
+    for (unsigned i = 0; i < lode_pass_worker_count(&self->pass); i++)
         lode_elapsed_init(&self->workers[i].elapsed);
     LODE_TRY(open_workers(self, error));
     self->pass.resume = resume;
@@ -229,7 +244,7 @@ void lode_calltree_end(struct lode_calltree_job *job)
 {
     if (job == NULL)
         return;
-    for (unsigned i = 0; job->workers && i < job->pass.threads; i++) {
+    for (unsigned i = 0; job->workers && i < lode_pass_worker_count(&job->pass); i++) {
         lode_calltree_builder_close(&job->workers[i].builder);
         lode_elapsed_free(&job->workers[i].elapsed);
     }
@@ -237,6 +252,11 @@ void lode_calltree_end(struct lode_calltree_job *job)
     lode_pass_close(&job->pass);
     lode_calltree_free(job->tree);
     free(job);
+}
+
+const lode_calls_sample *lode_calltree_estimate(const lode_calltree *tree)
+{
+    return tree->estimate.parts > 0 ? &tree->estimate : NULL;
 }
 
 lode_status lode_calltree_compute(lode_calltree **out, const lode_recording *recording,

@@ -6,15 +6,16 @@
 #include "analysis/cost/cost.h"
 #include "model/database/tree.h"
 #include "model/recording/recording.h"
-#include <lode/calltree.h>
+#include <lode/unstable/estimate.h>
 
 struct lode_calltree {
     struct lode_cost cost;
     struct lode_context_tree contexts;
     /* By context, exact. The global context has the sums of the outermost calls. */
     uint64_t *calls, *total, *self;
-    uint64_t *elapsed; /* NULL: no calls run at the same time */
-    bool *is_off_cpu;  /* by context: what is counted is no call */
+    uint64_t *elapsed;          /* NULL: no calls run at the same time */
+    bool *is_off_cpu;           /* by context: what is counted is no call */
+    lode_calls_sample estimate; /* no parts: exact */
 };
 
 /*

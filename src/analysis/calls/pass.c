@@ -3,7 +3,8 @@
 #include "analysis/calls/calls.h"
 #include "analysis/calls/finding_list.h"
 #include "analysis/calls/off_cpu.h"
-#include "analysis/calls/pieces.h"
+#include "analysis/calls/parts/pieces.h"
+#include "analysis/calls/parts/sample.h"
 #include "analysis/calls/slice.h"
 #include "base/compare.h"
 #include "base/error.h"
@@ -31,6 +32,7 @@ struct worker {
     /* If off-CPU time is no call: the window first, depth and shortest time on the new clock. */
     _Alignas(LODE_WORKER_ALIGN) struct lode_slicer slicer, inner;
     struct lode_off_cpu off_cpu;
+    unsigned number; /* as the consumer knows it: another one for each group of an estimate */
     struct lode_finding_buffer buffer;
     struct lode_finding_list found; /* in the row that it reads */
     struct lode_array kept;         /* struct kept: most rows have none, and may be millions */
@@ -39,7 +41,7 @@ struct worker {
 struct run {
     struct lode_pass *pass;
     /* First rows of what a worker reads and, after the number of rows, pieces. */
-    uint32_t *order;
+    struct lode_sampled *order;
     uint32_t count; /* of them */
     struct lode_pieces pieces;
     atomic_bool is_misfit; /* a piece did not end where the next one began */
@@ -54,7 +56,7 @@ lode_status lode_pass_open(struct lode_pass *pass, const lode_recording *recordi
                            const lode_calls_options *options, lode_error *error)
 {
     *pass = (struct lode_pass){
-        .recording = recording, .slice = LODE_SLICE_INIT, .options = LODE_CALLS_OPTIONS_INIT};
+        .recording = recording, .slice = LODE_SLICE_INIT, .options = LODE_CALLS_OPTIONS_INIT, .groups = 1};
     LODE_TRY(lode_options_take(&pass->slice, slice, error));
     LODE_TRY(lode_options_take(&pass->options, options, error));
     LODE_TRY(lode_slice_tracks(&pass->slice, recording, &pass->row_count, error));
@@ -111,7 +113,7 @@ void *lode_workers_new(unsigned count, size_t size)
 
 void *lode_pass_workers(const struct lode_pass *pass, size_t size)
 {
-    return lode_workers_new(pass->threads, size);
+    return lode_workers_new(lode_pass_worker_count(pass), size);
 }
 
 /* ---- findings ---- */
@@ -174,9 +176,10 @@ static lode_status report_events(struct run *run, uint64_t events, uint64_t *lef
     return status;
 }
 
-static lode_status hand_on(const struct lode_pass *pass, unsigned worker, lode_track_row *row,
+static lode_status hand_on(const struct run *run, unsigned worker, lode_track_row *row,
                            const lode_event *events, size_t count, lode_error *error)
 {
+    const struct lode_pass *pass = run->pass;
     if (count == 0)
         return LODE_OK;
     if (row->events == 0 || events[0].time < row->begin)
@@ -184,7 +187,7 @@ static lode_status hand_on(const struct lode_pass *pass, unsigned worker, lode_t
     row->events += count;
     if (events[count - 1].time > row->end)
         row->end = events[count - 1].time;
-    return pass->take(pass->user, worker, events, count, error);
+    return pass->take(pass->user, run->workers[worker].number, events, count, error);
 }
 
 /* Passes the output of the first slicer to the consumer. */
@@ -194,14 +197,13 @@ static lode_status process(const struct run *run, unsigned worker, lode_track_ro
     struct worker *self = &run->workers[worker];
     LODE_TRY(lode_off_cpu_take(&self->off_cpu, &events, &count, error));
     LODE_TRY(lode_slicer_push(&self->inner, events, count, &events, &count, error));
-    return hand_on(run->pass, worker, row, events, count, error);
+    return hand_on(run, worker, row, events, count, error);
 }
 
 /* `left`: bytes of the track, or of the piece. */
 static lode_status read_events(struct run *run, unsigned worker, lode_track_row *row, uint64_t left,
                                lode_cursor *cursor, lode_error *error)
 {
-    const struct lode_pass *pass = run->pass;
     struct lode_slicer *slicer = &run->workers[worker].slicer;
     uint64_t unreported = 0;
     const lode_event *events;
@@ -222,7 +224,7 @@ static lode_status read_events(struct run *run, unsigned worker, lode_track_row 
     LODE_TRY(lode_slicer_finish(slicer, &events, &count, error));
     LODE_TRY(process(run, worker, row, events, count, error));
     LODE_TRY(lode_slicer_finish(&run->workers[worker].inner, &events, &count, error));
-    LODE_TRY(hand_on(pass, worker, row, events, count, error));
+    LODE_TRY(hand_on(run, worker, row, events, count, error));
     row->repairs += cursor->repairs;
     return report_events(run, left, &left, error);
 }
@@ -255,7 +257,7 @@ static lode_status read_parts(struct run *run, unsigned worker, lode_track_row *
     LODE_TRY(read_part(run, worker, row, row->track, options, error));
     for (uint32_t i = row->track + 1, end = end_of_row(pass, row->track); i < end; i++) {
         if (pass->side)
-            LODE_TRY(pass->side(pass->user, worker, i, error));
+            LODE_TRY(pass->side(pass->user, run->workers[worker].number, i, error));
         LODE_TRY(read_part(run, worker, row, i, options, error));
     }
     return LODE_OK;
@@ -282,12 +284,12 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
     struct worker *self = &run->workers[worker];
     lode_track_row own = *row; /* copied: adjacent rows belong to other workers */
     if (pass->begin)
-        LODE_TRY(pass->begin(pass->user, worker, row, error));
+        LODE_TRY(pass->begin(pass->user, self->number, row, error));
     lode_cursor_options options = options_of_row(run, worker);
     lode_status status = read_parts(run, worker, &own, &options, error);
     LODE_TRY(keep_findings(self, (uint32_t)(row - pass->rows), error));
     if (status == LODE_OK)
-        status = pass->end(pass->user, worker, &own, error);
+        status = pass->end(pass->user, self->number, &own, error);
     if (self->off_cpu.is_asked)
         own.out = self->off_cpu.inside;
     /* Not its track, which other workers read. */
@@ -322,13 +324,16 @@ static lode_status read_piece(struct run *run, unsigned worker, const struct lod
                               lode_error *error)
 {
     const struct lode_pass *pass = run->pass;
+    unsigned number = run->workers[worker].number;
     lode_track_row *row = &pass->rows[piece->row], part = {.track = row->track};
     if (pass->begin)
-        LODE_TRY(pass->begin(pass->user, worker, &part, error));
+        LODE_TRY(pass->begin(pass->user, number, &part, error));
     if (piece->from)
-        LODE_TRY(pass->resume(pass->user, worker, piece->from, error));
+        LODE_TRY(pass->resume(pass->user, number, piece->from, error));
     LODE_TRY(read_piece_events(run, worker, piece, &part, error));
-    LODE_TRY(pass->end(pass->user, worker, &part, error));
+    if (piece->to && pass->sample.piece > 0 && pass->pause)
+        pass->pause(pass->user, number, piece->to);
+    LODE_TRY(pass->end(pass->user, number, &part, error));
     if (run->workers[worker].off_cpu.is_asked)
         part.out = run->workers[worker].off_cpu.inside;
     pthread_mutex_lock(&run->lock);
@@ -382,7 +387,8 @@ static uint64_t bytes_of_item(const struct lode_pass *pass, uint32_t row)
 static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct run *run = context;
-    uint32_t row = run->order[item], rows = run->pass->row_count;
+    uint32_t row = run->order[item].place, rows = run->pass->row_count;
+    run->workers[worker].number = worker * run->pass->groups + run->order[item].group;
     if (run->is_misfit)
         return LODE_OK;
     if (row >= rows)
@@ -390,7 +396,7 @@ static lode_status work(void *context, uint64_t item, unsigned worker, lode_erro
     for (uint32_t end = end_of_item(run->pass, row); row < end; row++)
         LODE_TRY(read_row(run, worker, &run->pass->rows[row], error));
     if (run->pass->end_request)
-        run->pass->end_request(run->pass->user, worker);
+        run->pass->end_request(run->pass->user, run->workers[worker].number);
     return LODE_OK;
 }
 
@@ -404,7 +410,7 @@ static uint64_t bytes_of(const struct run *run, uint32_t place)
 
 static int compare_sizes(const void *left, const void *right, void *argument)
 {
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    uint32_t a = ((const struct lode_sampled *)left)->place, b = ((const struct lode_sampled *)right)->place;
     uint64_t x = bytes_of(argument, a), y = bytes_of(argument, b);
     if (x != y)
         return x > y ? -1 : 1;
@@ -437,7 +443,7 @@ static void put(struct run *run, uint32_t place, bool is_large)
 {
     uint64_t least = run->progress.total / SMALL_TRACKS / run->pass->threads;
     if ((bytes_of(run, place) >= least) == is_large)
-        run->order[run->count++] = place;
+        run->order[run->count++].place = place;
 }
 
 /*
@@ -472,7 +478,11 @@ static lode_status run_open(struct run *run, lode_error *error)
     for (unsigned i = 0; i < pass->threads; i++)
         open_worker(&run->workers[i], pass);
     LODE_TRY(lode_pieces_make(&run->pieces, pass, run->progress.total, error));
-    return put_in_order(run, error);
+    if (pass->sample.piece == 0)
+        return put_in_order(run, error);
+    LODE_TRY(lode_sample_choose(&run->order, &run->count, pass, &run->pieces, end_of_item, error));
+    run->progress.total = pass->sample.read.bytes_read;
+    return LODE_OK;
 }
 
 static void run_close(struct run *run)
@@ -514,6 +524,9 @@ lode_status lode_pass_run(struct lode_pass *pass, lode_error *error)
 {
     bool was_cut = pass->cuts;
     lode_status status = run_once(pass, error);
+    if (pass->sample.piece > 0 && status == LODE_NOT_FOUND)
+        return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET,
+                         "these calls cannot be estimated: some of them need to be repaired");
     if (status != LODE_NOT_FOUND || !was_cut)
         return status;
     pass->cuts = false;

@@ -65,6 +65,14 @@ static lode_status resume(void *user, unsigned worker, const struct lode_cut *cu
     return LODE_OK;
 }
 
+static void pause_all(void *user, unsigned worker, const struct lode_cut *cut)
+{
+    const struct joint *self = user;
+    for (size_t i = 0; i < self->count; i++)
+        if (self->guests[i]->pause)
+            self->guests[i]->pause(self->guests[i]->user, worker, cut);
+}
+
 static lode_status restart(void *user, lode_error *error)
 {
     const struct joint *self = user;
@@ -117,6 +125,7 @@ static lode_status open_joint(struct joint *self, lode_error *error)
     pass->end_request = wants_requests ? end_request : NULL;
     pass->resume = resume;
     pass->restart = restart;
+    pass->pause = pause_all;
     pass->user = self;
     return LODE_OK;
 }
@@ -128,8 +137,10 @@ lode_status lode_pass_run_all(struct lode_pass *const *passes, size_t count, lod
     struct joint self = {.guests = passes, .count = count};
     LODE_TRY(open_joint(&self, error));
     lode_status status = lode_pass_run(&self.pass, error);
-    for (size_t i = 0; i < count && status == LODE_OK; i++)
+    for (size_t i = 0; i < count && status == LODE_OK; i++) {
         memcpy(passes[i]->rows, self.pass.rows, self.pass.row_count * sizeof *self.pass.rows);
+        passes[i]->sample = self.pass.sample;
+    }
     lode_pass_close(&self.pass);
     return status;
 }

@@ -274,14 +274,30 @@ lode_status lode_tallies_take(struct lode_tallies *self, const lode_event *event
     return LODE_OK;
 }
 
-lode_status lode_tallies_resume(struct lode_tallies *self, const struct lode_cut *cut, lode_error *error)
+lode_status lode_tallies_resume(struct lode_tallies *self, const struct lode_cut *cut, uint64_t from,
+                                lode_error *error)
 {
     for (size_t i = 0; i < cut->count; i++) {
-        lode_event event = {
-            .time = cut->calls[i].begin, .function = cut->calls[i].function, .kind = LODE_EVENT_ENTER};
+        const struct lode_cut_call *call = &cut->calls[i];
+        lode_event event = {.time = call->begin > from ? call->begin : from,
+                            .function = call->function,
+                            .kind = LODE_EVENT_ENTER};
         LODE_TRY(lode_tallies_take(self, &event, 1, error));
     }
     return LODE_OK;
+}
+
+void lode_tallies_pause(struct lode_tallies *self, const struct lode_cut *cut)
+{
+    for (size_t depth = self->depth; depth > OUTSIDE; depth--) {
+        uint32_t function = self->functions[depth] - 1;
+        uint64_t took = cut->time - self->begins[depth];
+        self->inside[self->functions[depth - 1]] += took;
+        self->items[function].sum += took;
+        if (--self->active[function] > 0)
+            self->items[function].nested += took;
+    }
+    self->depth = OUTSIDE;
 }
 
 void lode_tallies_end(struct lode_tallies *self, lode_track_row *row)

@@ -76,3 +76,15 @@ lode_status lode_joint_compute(lode_joint *out, const lode_recording *recording,
     }
     return status;
 }
+
+lode_status lode_joint_estimates(int *is_estimate, const lode_recording *recording, const lode_slice *slice,
+                                 const lode_calls_options *options, lode_error *error)
+{
+    struct lode_pass pass;
+    lode_status status = lode_pass_open(&pass, recording, slice, options, error);
+    if (status == LODE_OK)
+        status = lode_pass_sample(&pass, error);
+    *is_estimate = status == LODE_OK && pass.sample.piece > 0;
+    lode_pass_close(&pass);
+    return status == LODE_ABSENT ? LODE_OK : status;
+}

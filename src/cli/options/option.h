@@ -91,6 +91,7 @@ typedef struct shared_options {
     text_list include, exclude; /* patterns of functions */
     int no_sched;               /* off-CPU time is no call, */
     int sched;                  /* but for this */
+    int estimate;               /* from a part of the events */
     const char *kinds;          /* a file of rules; NULL: none */
     int mpi;                    /* job_kind */
     uint64_t local_ranks;
@@ -118,6 +119,7 @@ enum {
     SHARED_ANY_METRICS = 1u << 26,
     SHARED_KINDS = 1u << 27,                        /* rules for kinds of functions */
     SHARED_MEMORY = 1u << 28,                       /* of recordings that are read at once */
+    SHARED_ESTIMATE = 1u << 29,                     /* of recordings, from a part of the events */
     SHARED_RANKS = 1u << 14,                        /* of a job, or of this process */
     SHARED_WINDOW = 1u << 10,                       /* --from, --to, --task and --id */
     SHARED_TIMES = 1u << 11,                        /* --from and --to, for all stores */

@@ -16,7 +16,11 @@ void rec_free_calls(rec_session *s)
 static int compute(rec_result *result, rec_session *s, const lode_calls_options *options)
 {
     lode_error error = {0};
+    lode_calls_options all = *options;
     lode_status status = lode_calls_compute(&result->joint.calls, s->recording, &s->slice, options, &error);
+    all.parts = 0;
+    if (status == LODE_ABSENT && options->parts > 0)
+        status = lode_calls_compute(&result->joint.calls, s->recording, &s->slice, &all, &error);
     return status == LODE_OK ? EXIT_DONE : rec_error(s, &error);
 }
 
@@ -36,6 +40,7 @@ static rec_result *find_or_compute(rec_session *s, const lode_calls_options *opt
     if (rec_has_joint(s) && is_usual(options))
         return rec_take_joint(s);
     all.sort = LODE_CALLS_BY_TOTAL;
+    all.parts = 0;
     all.filter = NULL;
     snprintf(word, sizeof word, "calls %d %d", options->merge, (int)options->names);
     return rec_take_result(s, word, compute, &all);
@@ -71,6 +76,7 @@ int rec_compute_calls(rec_session *s, const lode_calls_options *options, rec_row
     s->calls = find_or_compute(s, options);
     if (!s->calls)
         return EXIT_TROUBLE;
+    s->estimate = lode_calls_estimate(s->calls->joint.calls);
     lode_status status = select_rows(rows, s, options, &error);
     if (status == LODE_ABSENT) {
         rec_free_rows(rows);

@@ -107,11 +107,32 @@ static int compute_joint(rec_result *result, rec_session *s, const lode_calls_op
     return status == LODE_OK ? EXIT_DONE : rec_error(s, &error);
 }
 
+/* Calls are NULL if they cannot be estimated. */
+static int compute_estimate(rec_result *result, rec_session *s, const lode_calls_options *options)
+{
+    lode_error error = {0};
+    lode_status status = lode_joint_compute(&result->joint, s->recording, &s->slice, options, NULL, &error);
+    return status == LODE_OK || status == LODE_ABSENT ? EXIT_DONE : rec_error(s, &error);
+}
+
 rec_result *rec_take_joint(rec_session *s)
 {
     lode_calls_options options = rec_calls_options(s);
     options.merge = 1;
     options.names = name_form(names_of_recordings(NAMES_BY_STORE));
+    int is_estimate = 0;
+    lode_error error = {0};
+    if (lode_joint_estimates(&is_estimate, s->recording, &s->slice, &options, &error) != LODE_OK) {
+        rec_error(s, &error);
+        return NULL;
+    }
+    if (is_estimate) {
+        rec_result *estimate = rec_take_result(s, "estimate", compute_estimate, &options);
+        if (estimate == NULL || estimate->joint.calls)
+            return estimate;
+        rec_release_result(estimate);
+    }
+    options.parts = 0;
     return rec_take_result(s, "joint", compute_joint, &options);
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
+#define ESTIMATE_PARTS     256
 #define FINDINGS_PER_TRACK 100 /* that a pass over all calls hands on, of each rule */
 
 int rec_error(rec_session *s, const lode_error *error)
@@ -244,6 +245,7 @@ lode_calls_options rec_calls_options(rec_session *s)
     options.threads = rec_threads(s);
     options.strict = s->shared->strict;
     options.is_running = s->is_running;
+    options.parts = s->shared->estimate ? ESTIMATE_PARTS : 0;
     options.on_finding = rec_on_finding;
     options.on_progress = rec_on_progress;
     options.user = s;
@@ -267,4 +269,19 @@ void rec_write_slice(out *o, const rec_session *s)
         OUT_FIELDS(o, "min_time_ns", s->slice.min_time);
     if (s->is_running)
         OUT_FIELDS(o, "metric", "running");
+    if (s->estimate)
+        OUT_OBJECT(o, "estimate", "parts", s->estimate->parts, "parts_read", s->estimate->parts_read, "bytes",
+                   s->estimate->bytes, "bytes_read", s->estimate->bytes_read);
+}
+
+void rec_say_estimate(out *o, const rec_session *s)
+{
+    char read[NUMBER_SIZE], all[NUMBER_SIZE], parts[NUMBER_SIZE];
+    if (s->estimate == NULL)
+        return;
+    format_bytes(read, s->estimate->bytes_read);
+    format_bytes(all, s->estimate->bytes);
+    format_count(parts, s->estimate->parts_read);
+    out_say(o, "Estimated from %s of %s, in %s of %s", read, all, parts,
+            COUNTED(s->estimate->parts, "part", "parts"));
 }

@@ -25,6 +25,7 @@ typedef struct rec_session {
     int is_running;         /* times of calls are without off-CPU time */
     /* Results: the tree of time and of running time, calls, the diagnosis. NULL: not yet. */
     struct rec_result *tree[2], *calls, *diagnosed;
+    const lode_calls_sample *estimate; /* what they were estimated from; NULL: they are exact */
     progress progress;
 } rec_session;
 
@@ -102,8 +103,9 @@ int rec_find_diagnosis(rec_session *s, const lode_diagnosis **found);
 /* rec_close does it. */
 void rec_free_diagnosis(rec_session *s);
 
-/* JSON: members for the slice. */
+/* JSON: members for the slice, and for what an estimate read; rec_say_estimate says it. */
 void rec_write_slice(out *o, const rec_session *s);
+void rec_say_estimate(out *o, const rec_session *s);
 /*
  * Restricts the slice to tasks "TID,pid=PID,NAME" and traces "NUMBER,ID" of the options. EXIT_DONE,
  * or EXIT_TROUBLE after a message.

@@ -2,7 +2,7 @@
 /* Fingerprints of stores: what changes them, and what does not. */
 #include "unit.h"
 #include <fcntl.h>
-#include <lode/unstable/fingerprint.h>
+#include <lode/unstable/guard.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

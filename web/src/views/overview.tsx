@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Overview, the first screen: where the time went and what limits the run, without a click.
 import type { JSX } from 'preact';
-import { useAnswer, type Query } from '../api';
-import { amount, baseName, clean, count, percent, unitOf } from '../format';
+import { useAnswer, useLater, useRefined, type Query, type Refined } from '../api';
+import { amount, baseName, clean, count, percent, unitOf, type Unit } from '../format';
 import type { Info } from '../info';
 import { Link, Name, Problem, Section, Swatch, WholeRun } from '../parts';
 import { readTop, readTree } from '../rows';
@@ -18,8 +18,24 @@ function topQuery(state: State, info: Info): Query {
   return { command: 'top', store: state.store, options: [...sharedOptions(state, info), ['limit', '12']] };
 }
 
+/** Says that numbers are estimates, which the exact ones replace. */
+function Estimated({ answer }: { answer: Refined<unknown> }): JSX.Element | null {
+  if (answer.estimate === null) return null;
+  const { bytes, bytes_read } = answer.estimate;
+  return (
+    <p class="estimate" role="status">
+      Estimated from {percent((100 * bytes_read) / bytes)}% of the recording; all of it is being read …{answer.done === undefined ? '' : ` ${String(Math.floor(answer.done))}%`}
+    </p>
+  );
+}
+
+/** An estimate with how far off it may be. */
+function amountWithin(value: number | null, margin: number | null | undefined, unit: Unit): string {
+  return `${amount(value, unit)}${margin === null || margin === undefined ? '' : ` ± ${amount(margin, unit)}`}`;
+}
+
 function Headline({ state, info }: ViewProps): JSX.Element {
-  const answer = useAnswer<unknown>(topQuery(state, info));
+  const answer = useRefined<unknown>(topQuery(state, info), info.kind === 'recording');
   if (answer.data === null) return <p class="headline quiet">{clean(info.title)}</p>;
   const top = readTop(answer.data);
   const metric = top.metrics[0];
@@ -28,12 +44,15 @@ function Headline({ state, info }: ViewProps): JSX.Element {
   const elapsed = isRecording ? (answer.data as { elapsed_ns?: number }).elapsed_ns : undefined;
   const things = info.hasRequests ? 'request' : isRecording ? 'task' : 'profile';
   return (
+    <>
     <p class="headline">
       <b>{amount(metric?.total ?? null, metric?.unit ?? 'count')}</b> {elapsed !== undefined ? <>of work in <b>{amount(elapsed, 'nanoseconds')}</b> of elapsed time</> : isRecording ? 'in calls' : clean(metric?.name)} in <b>{count(top.profiles)}</b> {things}{top.profiles === 1 ? '' : 's'}
       {info.emptyProfiles > 0 ? ` (${count(info.emptyProfiles)} empty)` : ''}
       {info.duration > 0 ? <> · <b>{amount(info.duration, 'nanoseconds')}</b> wall time</> : null}
       <span class="quiet"> · {info.title !== '' ? `${clean(info.title)}, ` : ''}{clean(info.format)}{info.contexts > 0 ? `, ${count(info.contexts)} contexts` : ''}{info.samples > 0 ? `, ${count(info.samples)} samples` : ''}</span>
     </p>
+    <Estimated answer={answer} />
+    </>
   );
 }
 
@@ -56,7 +75,7 @@ function Bars({ rows, onPick, label, hasShare }: { hasShare?: boolean; rows: rea
 }
 
 function Largest({ state, info }: ViewProps): JSX.Element {
-  const answer = useAnswer<unknown>(topQuery(state, info));
+  const answer = useRefined<unknown>(topQuery(state, info), info.kind === 'recording');
   if (answer.data === null || answer.error) return <Problem answer={answer} />;
   const top = readTop(answer.data);
   const unit = top.metrics[0]?.unit ?? 'count';
@@ -66,14 +85,14 @@ function Largest({ state, info }: ViewProps): JSX.Element {
         {top.rows.length === 0 ? <p class="quiet">No function has a cost.</p> : null}
         <Bars
           label="Functions by exclusive cost" onPick={(name) => go({ view: 'top', name, group: '' })}
-          rows={top.rows.filter((row) => row.exclusive !== 0).map((row, index) => ({ key: `${String(index)} ${row.name}`, name: row.name, share: row.exclusivePercent, text: amount(row.exclusive, unit), exact: row.exclusive, kind: row.kind }))}
+          rows={top.rows.filter((row) => row.exclusive !== 0).map((row, index) => ({ key: `${String(index)} ${row.name}`, name: row.name, share: row.exclusivePercent, text: amountWithin(row.exclusive, row.exclusiveMargin, unit), exact: row.exclusive, kind: row.kind }))}
         />
       </Section>
   );
 }
 
 function HotPath({ state, info }: ViewProps): JSX.Element {
-  const answer = useAnswer<unknown>({ command: 'tree', store: state.store, options: [...sharedOptions(state, info), ['min-percent', '1'], ['limit', '1000']] });
+  const answer = useRefined<unknown>({ command: 'tree', store: state.store, options: [...sharedOptions(state, info), ['min-percent', '1'], ['limit', '1000']] }, info.kind === 'recording');
   const tree = answer.data === null ? null : readTree(answer.data);
   const hot = tree?.rows.filter((row) => row.isHot) ?? [];
   return (
@@ -117,7 +136,10 @@ function BoxPlot({ values, label }: { values: NonNullable<ProfilesAnswer['distri
 
 function Spread({ state, info }: ViewProps): JSX.Element | null {
   const isRecording = info.kind === 'recording';
-  const answer = useAnswer<ProfilesAnswer>({ command: 'profiles', store: state.store, options: [...sharedOptions(state, info, { search: false, window: isRecording }), ['limit', '5']] });
+  const query: Query = { command: 'profiles', store: state.store, options: [...sharedOptions(state, info, { search: false, window: isRecording }), ['limit', '5']] };
+  // Tasks of a recording take a pass over all of it.
+  const later = useLater(query);
+  const answer = useAnswer<ProfilesAnswer>(isRecording ? later : query);
   const data = answer.data;
   const title = info.hasRequests ? 'Spread over requests' : isRecording ? 'Spread over tasks' : 'Spread over profiles';
   if (!data || answer.error) return <Section title={title}><Problem answer={answer} /></Section>;
@@ -167,7 +189,7 @@ function Modules({ state, info }: ViewProps): JSX.Element | null {
 
 /** What the cost is spent in, as one strip: own code, MPI, waiting, ... */
 function Kinds({ state, info }: ViewProps): JSX.Element | null {
-  const answer = useAnswer<unknown>({ command: 'top', store: state.store, options: [...sharedOptions(state, info, { search: false }), ['by', 'kind']] });
+  const answer = useRefined<unknown>({ command: 'top', store: state.store, options: [...sharedOptions(state, info, { search: false }), ['by', 'kind']] }, info.kind === 'recording');
   if (answer.data === null || answer.error) return <div class="kinds" />;
   const top = readTop(answer.data);
   const unit = top.metrics[0]?.unit ?? 'count';
@@ -209,7 +231,7 @@ function Strip({ state, info }: ViewProps): JSX.Element | null {
 function Second({ state, info }: ViewProps): JSX.Element | null {
   const isRecording = info.kind === 'recording';
   const options = sharedOptions(state, info);
-  const answer = useAnswer<unknown>({ command: 'top', store: state.store, options: isRecording ? [...options, ['sort', 'inclusive'], ['limit', '8']] : [...options, ['by', 'line'], ['limit', '8']] });
+  const answer = useRefined<unknown>({ command: 'top', store: state.store, options: isRecording ? [...options, ['sort', 'inclusive'], ['limit', '8']] : [...options, ['by', 'line'], ['limit', '8']] }, isRecording);
   if (answer.data === null || answer.error) return null;
   const top = readTop(answer.data);
   const unit = top.metrics[0]?.unit ?? 'count';
@@ -222,7 +244,7 @@ function Second({ state, info }: ViewProps): JSX.Element | null {
         label={title} onPick={pick} hasShare={!isRecording}
         rows={top.rows.filter((row) => isRecording || row.exclusive !== 0).map((row, index) => ({
           key: `${String(index)} ${row.name}`, name: row.name, share: isRecording ? row.inclusivePercent : row.exclusivePercent,
-          text: amount(isRecording ? row.inclusive : row.exclusive, unit), exact: isRecording ? row.inclusive : row.exclusive, kind: row.kind,
+          text: isRecording ? amountWithin(row.inclusive, row.inclusiveMargin, unit) : amount(row.exclusive, unit), exact: isRecording ? row.inclusive : row.exclusive, kind: row.kind,
         }))}
       />
     </Section>

@@ -315,9 +315,9 @@ const command_spec command_top = {
     .options = {.own = top_own,
                 .of_recordings = top_of_recordings,
                 .shared = SHARED_ANY_METRICS | SHARED_PROFILES | SHARED_PART | SHARED_DEPTH | SHARED_NAMES |
-                          SHARED_FILTER | SHARED_SCHED | SHARED_STRICT | SHARED_MEMORY | SHARED_THREADS |
-                          SHARED_RANKS | SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE |
-                          SHARED_KINDS},
+                          SHARED_FILTER | SHARED_SCHED | SHARED_ESTIMATE | SHARED_STRICT | SHARED_MEMORY |
+                          SHARED_THREADS | SHARED_RANKS | SHARED_JSON | SHARED_CSV | SHARED_COLOR |
+                          SHARED_VERBOSE | SHARED_KINDS},
     .options_size = sizeof(top_options),
     .defaults = &top_defaults,
     .on_ranks = FOR_DATABASES,

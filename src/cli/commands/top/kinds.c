@@ -47,6 +47,7 @@ static void print_kinds(out *o, rec_session *s, const lode_cost *cost, const lod
         write_row(o, lode_hotspots_at(rows, i), lode_cost_total(cost), &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
+    rec_say_estimate(o, s);
     if (count == 0)
         out_say(o, "No calls.");
     damage_write(o);

@@ -13,15 +13,18 @@
 #define OFF_CPU_SIZE (NUMBER_SIZE + 80)
 
 enum {
-    COLUMN_ELAPSED = 3, /* only if calls run at the same time */
-    COLUMN_ERRORS = 5,  /* text: only if there are some */
-    COLUMN_COUNT = 24,
+    COLUMN_SELF_MARGIN = 1, /* of an estimate */
+    COLUMN_TOTAL_MARGIN = 4,
+    COLUMN_ELAPSED = 5, /* only if calls run at the same time */
+    COLUMN_ERRORS = 7,  /* text: only if there are some */
+    COLUMN_COUNT = 26,
     NEIGHBOUR_COLUMN_COUNT = 8
 };
 
 static const out_column all_columns[COLUMN_COUNT] = {
-    {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},        {"self_percent", "%", OUT_PERCENT, OUT_ALWAYS},
-    {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},      {"elapsed_ns", "Elapsed", OUT_TIME, OUT_NEVER},
+    {"self_ns", "Self", OUT_TIME, OUT_ALWAYS},        {"self_margin_ns", "±", OUT_TIME, OUT_NEVER},
+    {"self_percent", "%", OUT_PERCENT, OUT_ALWAYS},   {"total_ns", "Total", OUT_TIME, OUT_ALWAYS},
+    {"total_margin_ns", "±", OUT_TIME, OUT_NEVER},    {"elapsed_ns", "Elapsed", OUT_TIME, OUT_NEVER},
     {"calls", "Calls", OUT_INTEGER, OUT_ALWAYS},      {"errors", "Errors", OUT_INTEGER, OUT_ALWAYS},
     {"mean_ns", "Mean", OUT_REAL, OUT_IF_WIDE},       {"min_ns", "", OUT_TIME, OUT_DATA_ONLY},
     {"p50_ns", "", OUT_TIME, OUT_DATA_ONLY},          {"p95_ns", "", OUT_TIME, OUT_DATA_ONLY},
@@ -60,13 +63,33 @@ static void identity_cells(out *o, const lode_function *function)
               out_u64_if(module != NULL, lode_function_offset(function)));
 }
 
-static void write_row(out *o, const lode_call_row *row, double whole, const row_style *style, label *l)
+/* Of single calls. An estimate has none: calls that were open where a part begins look shorter. */
+static void single_calls(out *o, const lode_call_row *row, int is_exact)
 {
+    if (is_exact) {
+        OUT_CELLS(o, row->mean, row->min, row->p50, row->p95, row->p99, row->max, row->deviation);
+    } else {
+        OUT_CELLS(o, out_none(), out_none(), out_none(), out_none(), out_none(), out_none(), out_none());
+    }
+}
+
+static out_value margin_cell(const lode_call_margin *margin, double value)
+{
+    return out_u64_if(margin != NULL, (uint64_t)(value + 0.5));
+}
+
+static void write_row(out *o, const lode_calls *calls, size_t index, double whole, const row_style *style,
+                      label *l)
+{
+    const lode_call_row *row = lode_calls_at(calls, index);
+    const lode_call_margin *margin = lode_calls_margin(calls, index);
     const lode_function *function = row->function;
     out_row(o, STYLE_PLAIN);
-    OUT_CELLS(o, row->self, out_share((double)row->self, whole), row->total, row->elapsed, row->calls,
-              row->errors, row->mean, row->min, row->p50, row->p95, row->p99, row->max, row->deviation,
-              label_place(l, row->file, row->line), label_modules(row->module, row->several_modules),
+    OUT_CELLS(o, row->self, margin_cell(margin, margin ? margin->self : 0),
+              out_share((double)row->self, whole), row->total,
+              margin_cell(margin, margin ? margin->total : 0), row->elapsed, row->calls, row->errors);
+    single_calls(o, row, margin == NULL);
+    OUT_CELLS(o, label_place(l, row->file, row->line), label_modules(row->module, row->several_modules),
               label_name(l, function, style->names));
     if (row->functions == 1) {
         identity_cells(o, function);
@@ -97,7 +120,7 @@ static uint64_t elapsed_of(const lode_calls *calls, const lode_recording *record
         const lode_track_row *row = lode_calls_track(calls, *next);
         if (lode_track_main(recording, row->track) != main)
             break;
-        if (row->events == 0)
+        if (row->end == 0)
             continue;
         begin = row->begin < begin ? row->begin : begin;
         end = row->end > end ? row->end : end;
@@ -184,6 +207,8 @@ static void print_calls(out *o, rec_session *s, const rec_rows *rows, const top_
     columns[COLUMN_ERRORS].visibility = sum.errors ? OUT_ALWAYS : OUT_DATA_ONLY;
     if (sum.beside)
         columns[COLUMN_ELAPSED].visibility = OUT_ALWAYS;
+    if (s->estimate)
+        columns[COLUMN_SELF_MARGIN].visibility = columns[COLUMN_TOTAL_MARGIN].visibility = OUT_ALWAYS;
     show_sorted(columns, settings->sort);
     size_t count = rows->count, several = 0;
     size_t shown = s->shared->limit && s->shared->limit < count ? (size_t)s->shared->limit : count;
@@ -193,12 +218,12 @@ static void print_calls(out *o, rec_session *s, const rec_rows *rows, const top_
     OUT_FIELDS(o, "percentile_error", LODE_PERCENTILE_ERROR);
     out_table(o, OUT_MAIN, "rows", columns, COLUMN_COUNT, UNIT_NANOSECONDS);
     for (size_t i = 0; i < shown; i++) {
-        const lode_call_row *row = lode_calls_at(rows->calls, rows->order[i]);
-        write_row(o, row, (double)sum.total, &style, &l);
-        several += row->several_modules != 0;
+        write_row(o, rows->calls, rows->order[i], (double)sum.total, &style, &l);
+        several += lode_calls_at(rows->calls, rows->order[i])->several_modules != 0;
     }
     out_table_end(o);
     out_shown(o, shown, count, "rows");
+    rec_say_estimate(o, s);
     say_several_modules(o, several);
     filter_say_hidden(o, rows->hidden);
     if (count == 0)

@@ -458,6 +458,7 @@ static void print_calltree(out *o, rec_session *s, const lode_calltree *tree, co
     }
     out_say(o, "%s%s in %s, %s\n", total, work, tracks, COUNTED(count, "call path", "call paths"));
     print_view(o, view, cost, &metrics, options);
+    rec_say_estimate(o, s);
     damage_write(o);
     out_end(o);
 }
@@ -530,8 +531,8 @@ const command_spec command_tree = {
     .options = {.own = tree_own,
                 .of_databases = tree_of_databases,
                 .shared = SHARED_ANY_METRICS | SHARED_PROFILES | SHARED_PART | SHARED_NAMES | SHARED_FILTER |
-                          SHARED_SCHED | SHARED_STRICT | SHARED_MEMORY | SHARED_THREADS | SHARED_JSON |
-                          SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
+                          SHARED_SCHED | SHARED_ESTIMATE | SHARED_STRICT | SHARED_MEMORY | SHARED_THREADS |
+                          SHARED_JSON | SHARED_CSV | SHARED_COLOR | SHARED_VERBOSE},
     .options_size = sizeof(tree_options),
     .defaults = &tree_defaults,
     .usage = tree_usage,

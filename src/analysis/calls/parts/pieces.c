@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "analysis/calls/pieces.h"
+#include "analysis/calls/parts/pieces.h"
 
 #include "base/error.h"
 #include "base/memory/array.h"
@@ -11,13 +11,17 @@ static const lode_track *track_of(const struct lode_pass *pass, uint32_t row)
     return &pass->recording->tracks[pass->rows[row].track];
 }
 
-void lode_pass_cut(struct lode_pass *pass)
+bool lode_pass_is_whole(const struct lode_pass *pass)
 {
     const lode_slice *slice = &pass->slice;
-    bool is_whole = slice->from == 0 && slice->to == 0 && slice->depth == 0 && slice->min_time == 0 &&
-                    !pass->options.is_running;
+    return slice->from == 0 && slice->to == 0 && slice->depth == 0 && slice->min_time == 0 &&
+           !pass->options.is_running;
+}
+
+void lode_pass_cut(struct lode_pass *pass)
+{
     uint64_t items = 0;
-    pass->cuts = is_whole && pass->recording->ops->survey;
+    pass->cuts = lode_pass_is_whole(pass) && pass->recording->ops->survey;
     if (!pass->cuts)
         return;
     for (uint32_t i = 0; i < pass->row_count; i++)
@@ -55,6 +59,8 @@ lode_status lode_pieces_make(struct lode_pieces *pieces, const struct lode_pass 
                              lode_error *error)
 {
     uint64_t size = pass->cuts ? lode_cuts_size(pass->recording, total, pass->threads) : 0;
+    if (pass->cuts && pass->sample.piece > 0)
+        size = pass->sample.piece;
     *pieces = (struct lode_pieces){.row_count = pass->row_count};
     if (size == 0)
         return LODE_OK;
@@ -83,7 +89,7 @@ void lode_piece_add(lode_track_row *row, const lode_track_row *part)
     row->repairs += part->repairs;
     if (part->events == 0)
         return;
-    row->begin = row->events == 0 || part->begin < row->begin ? part->begin : row->begin;
+    row->begin = (row->events == 0 && row->end == 0) || part->begin < row->begin ? part->begin : row->begin;
     row->end = part->end > row->end ? part->end : row->end;
     row->events += part->events;
 }
