@@ -29,6 +29,25 @@ async function show(store, options = [], scheme = 'light') {
 }
 const json = (store, ...options) => JSON.parse(execFileSync(LODE, ['flame', store, '--json', ...options], { maxBuffer: 1 << 28 }));
 
+const picture = '.flame .picture canvas';
+const labelOf = (page) => page.getAttribute(picture, 'aria-label');
+/** The label when it says this, or no longer does. */
+async function said(page, pattern, isThere = true) {
+  await page.waitForFunction(([selector, source, wanted]) => new RegExp(source).test(document.querySelector(selector)?.getAttribute('aria-label') ?? '') === wanted, [picture, pattern.source, isThere]);
+}
+
+await test('the title says of what the picture is, and the tables have the numbers of the command', async () => {
+  for (const [options, wanted] of [[[], ''], [['--function', 'main'], ', callers and callees of main'], [['--bottom-up'], ', bottom-up'], [['--focus', 'main'], ', from main']]) {
+    const page = await show(solver, options);
+    const { boxes, metric } = json(solver, ...options);
+    assert.equal(await page.title(), `solver: ${metric}${wanted}`);
+    assert.equal(await page.textContent('h1'), await page.title());
+    const rows = await page.$$eval('table.boxes tbody tr', (list) => list.map((row) => [Number(row.dataset.box), row.querySelector('[data-column=name]').dataset.value, Number(row.querySelector('[data-column=inclusive]').dataset.value)]));
+    assert.deepEqual(rows, boxes.filter((box) => box.parent_box === null).slice(0, 50).map((box) => [box.box, box.name ?? '', box.inclusive]));
+    await page.close();
+  }
+});
+
 await test('search says the share of what matches, and how many boxes', async () => {
   const page = await show(solver);
   const { boxes } = json(solver);
@@ -39,53 +58,88 @@ await test('search says the share of what matches, and how many boxes', async ()
   const share = boxes.filter((box) => matches.has(box.box) && !isInside(box)).reduce((sum, box) => sum + box.inclusive_percent, 0);
   await page.keyboard.press('/');
   await page.keyboard.type(wanted);
-  assert.equal(await page.textContent('#found'), `matches: ${share.toFixed(2)} % in ${matches.size} box${matches.size === 1 ? '' : 'es'}`);
-  await page.keyboard.press('Enter');
-  assert.ok((await page.textContent('#selected')).includes(wanted));
+  await page.waitForSelector('.matches');
+  const found = /^matches: ([0-9.]+) % in (\d+) box/.exec((await page.textContent('.matches')).replaceAll(',', ''));
+  assert.ok(Math.abs(Number(found[1]) - share) < 0.06, `${found[1]} and ${share}`);
+  assert.equal(Number(found[2]), matches.size);
+  await page.focus(picture);
+  await page.keyboard.press('n');
+  assert.ok((await page.textContent('#path')).includes(wanted));
   await page.keyboard.press('Escape');
-  assert.equal(await page.textContent('#found'), '');
+  await page.waitForSelector('.matches', { state: 'detached' });
   await page.close();
 });
 
-await test('keys select, zoom in and go back', async () => {
+await test('keys select, zoom in and go up; what is shown becomes wider, and callers stay', async () => {
   const page = await show(solver);
-  await page.focus('#picture');
+  const { boxes } = json(solver);
+  await page.focus(picture);
   for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
-  const label = await page.getAttribute('#picture', 'aria-label');
-  assert.match(label, /is the root$/);
-  assert.ok(await page.isEnabled('#back'));
-  await page.keyboard.press('Backspace');
-  assert.notEqual(await page.getAttribute('#picture', 'aria-label'), label);
+  await said(page, /is the root$/);
+  const number = Number(/[#&?]r=b(\d+)/.exec(page.url())[1]);
+  const root = boxes[number];
+  assert.ok(root.parent_box !== null);
+  // The middle of the level of the root is the root, and that above it its caller.
+  const area = await (await page.$(picture)).boundingBox();
+  const tipAt = async (level) => {
+    await page.mouse.move(area.x + area.width / 2, area.y + level * 18 + 8);
+    return page.textContent('.flame .tip b');
+  };
+  assert.equal(await tipAt(root.level), root.name);
+  assert.equal(await tipAt(root.level - 1), boxes[root.parent_box].name);
+  await page.focus(picture);
+  await page.keyboard.press('u');
+  await page.waitForFunction((wanted) => location.href.includes(`r=b${wanted}`), root.parent_box);
   await page.keyboard.press('0');
-  assert.doesNotMatch(await page.getAttribute('#picture', 'aria-label'), /the root$/);
-  assert.ok(await page.isDisabled('#back'));
+  await said(page, /is the root$/, false);
   await page.close();
 });
 
-await test('a double click makes a box the root, and "show all" ends it', async () => {
+await test('a double click makes a box the root, also above the function in the middle; Escape ends it', async () => {
+  for (const [options, level] of [[[], 3], [['--function', json(solver).boxes.find((box) => box.level >= 2 && /^\w+$/.test(box.name ?? '')).name], 0], [['--bottom-up'], 1]]) {
+    const page = await show(solver, options);
+    const area = await (await page.$(picture)).boundingBox();
+    const { boxes } = json(solver, ...options);
+    const box = boxes.find((one) => one.level === level && one.name !== null && one.width > 0.02 && one.width < 1) ?? boxes.find((one) => one.level === level && one.name !== null);
+    await page.mouse.dblclick(area.x + (box.x + box.width / 2) * area.width, area.y + level * 18 + 8);
+    await said(page, /is the root$/);
+    assert.ok((await labelOf(page)).endsWith(`${box.name} is the root`), await labelOf(page));
+    await page.mouse.move(area.x + area.width - 20, area.y + level * 18 + 8);
+    assert.equal(await page.textContent('.flame .tip b'), box.name);
+    await page.keyboard.press('Escape');
+    await said(page, /is the root$/, false);
+    await page.close();
+  }
+});
+
+await test('nothing is offered that would have to be asked', async () => {
   const page = await show(solver);
-  const area = await (await page.$('#picture')).boundingBox();
-  await page.mouse.dblclick(area.x + 40, area.y + 3 * 19 + 8);
-  assert.match(await page.getAttribute('#picture', 'aria-label'), /is the root$/);
-  await page.mouse.move(area.x + 60, area.y + 8);
-  assert.ok(await page.isVisible('#tip'));
-  await page.click('#all');
-  assert.doesNotMatch(await page.getAttribute('#picture', 'aria-label'), /the root$/);
+  await page.focus(picture);
+  await page.keyboard.press('ArrowDown');
+  const buttons = await page.$$eval('.toolbar button', (list) => list.map((button) => button.textContent.trim()));
+  assert.deepEqual(buttons, ['focus', 'save SVG']);
   await page.close();
 });
 
 await test('names are text', async () => {
   for (const options of [[], ['--function', 'main'], ['--bottom-up']]) {
     const page = await show(join(place, 'hostile.folded'), options);
-    await page.focus('#picture');
+    await page.focus(picture);
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
     assert.equal(await page.evaluate(() => globalThis.pwned), undefined);
     assert.equal(await page.$('img'), null);
-    assert.equal((await page.$$('script')).length, 1);
-    const boxes = await page.$eval('#boxes', (element) => element.textContent);
-    for (const name of NAMES) assert.ok(boxes.includes(`|${name}\n`), name);
+    assert.equal((await page.$$('script')).length, 2);
+    const boxes = JSON.parse(await page.textContent('script[data-target=flame]')).boxes.map((box) => box.name);
+    for (const name of NAMES) assert.ok(boxes.includes(name), name);
     await page.close();
   }
+});
+
+await test('what was found in the store is said', async () => {
+  writeFileSync(join(place, 'damaged.folded'), 'main;a 5\nmain;b 3\nthis line has no count\n');
+  const page = await show(join(place, 'damaged.folded'));
+  assert.match(await page.textContent('header'), /1 finding/);
+  await page.close();
 });
 
 /** What a file of text runs, opened by the browser. */
@@ -99,13 +153,14 @@ async function ran(name, text) {
   await page.close();
   return found;
 }
-const unescaped = (text) => text.replaceAll(/&#(60|62|34|39|38);/g, (_, code) => String.fromCharCode(Number(code)));
+const unescaped = (text) => text.replaceAll(/\\u00(3c|3e|26)/g, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
 
 await test('control: without escapes and without the policy, names run; the policy alone stops them', async () => {
   execFileSync(LODE, ['flame', join(place, 'hostile.folded'), '-f', '-o', join(place, 'flame.html')]);
   const text = readFileSync(join(place, 'flame.html'), 'utf8');
   const policy = /<meta http-equiv="Content-Security-Policy"[^>]*>/;
   assert.match(text, policy);
+  assert.ok(Buffer.from(text).every((byte) => byte < 0x80), 'ASCII');
   assert.equal(await ran('without.html', unescaped(text).replace(policy, '')), 1);
   assert.equal(await ran('policy.html', unescaped(text)), undefined);
   assert.equal(await ran('escaped.html', text.replace(policy, '')), undefined);

@@ -171,6 +171,21 @@ await test('what the report does not have names the command that shows it', asyn
   await close();
 });
 
+await test('the flame graph of a report zooms', async () => {
+  const { page, messages, close } = await open([demo.solver]);
+  await page.evaluate(() => (location.hash = '#?v=flame&1'));
+  await settle(page);
+  const canvas = page.locator('.flame .picture canvas');
+  await canvas.focus();
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter']) await page.keyboard.press(key);
+  await page.waitForFunction(() => / is the root$/.test(document.querySelector('.flame .picture canvas').getAttribute('aria-label')));
+  const root = await page.textContent('.toolbar .chip');
+  await page.getByRole('button', { name: 'one up' }).click();
+  await page.waitForFunction((before) => document.querySelector('.toolbar .chip').textContent !== before, root);
+  assert.deepEqual(messages, []);
+  await close();
+});
+
 const NAMES = [
   '</script><script>globalThis.pwned=1</script>', '<!--<script>', '<img src=x onerror="globalThis.pwned=1">', '"onmouseover="globalThis.pwned=1', '\u2028globalThis.pwned=1',
   '&lt;/script&gt;', '__proto__', 'safe\u202egnp.exe', '漢字 ü 😀',

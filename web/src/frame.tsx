@@ -310,7 +310,7 @@ function Catalogue({ all }: { all: Session }): JSX.Element {
 }
 
 /** The one region that speaks to screen readers, and that shows what was done. */
-function Notice(): JSX.Element {
+export function Notice(): JSX.Element {
   const timer = useRef(0);
   const text = notice.value;
   useEffect(() => {

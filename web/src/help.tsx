@@ -2,6 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { bindings, type Binding } from './keys';
+import { isReport } from './report';
 
 /** A modal dialog: the browser keeps the focus in it and gives it back. */
 export function Modal({ label, onClose, children }: { label: string; onClose: () => void; children: ComponentChildren }): JSX.Element {
@@ -46,7 +47,7 @@ export function Help({ keys, onClose }: { keys: readonly Binding[]; onClose: () 
         </div>
       </div>
       <form method="dialog"><button type="submit">Close</button></form>
-      <p class="quiet">Lode {LODE_VERSION} · <a href="licences.txt" target="_blank" rel="noopener noreferrer">licences of the page</a></p>
+      <p class="quiet">Lode {LODE_VERSION}{isReport ? null : <> · <a href="licences.txt" target="_blank" rel="noopener noreferrer">licences of the page</a></>}</p>
     </Modal>
   );
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import { render } from 'preact';
 import { startSession, takeToken } from './api';
+import { FlameFile } from './flame_file';
 import { Frame } from './frame';
 import { startKeys } from './keys';
+import { boxesInside } from './report';
 import { startState } from './state';
 import { startTheme } from './theme';
 
@@ -10,6 +12,6 @@ takeToken();
 startTheme();
 startState();
 startKeys();
-void startSession();
+if (boxesInside === null) void startSession();
 const root = document.getElementById('app');
-if (root) render(<Frame />, root);
+if (root) render(boxesInside === null ? <Frame /> : <FlameFile />, root);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A report is this page in one file with the answers inside, which `lode report` writes: elements <script type="application/json"
-// data-target="top/0?limit=12">. They stand for the server; the same code shows them.
+// data-target="top/0?limit=12">. They stand for the server; the same code shows them. A file of `lode flame` has one answer only, its boxes.
 
 /** What the report is (doc/schemas/lode-report.json). */
 export interface About {
@@ -43,8 +43,10 @@ export function answerInside(target: string): Inside | null {
 }
 
 export const about = (answerInside('report')?.body ?? null) as About | null;
+/** The boxes of a file of `lode flame`. */
+export const boxesInside: unknown = answerInside('flame')?.body ?? null;
 /** Whether there is no server. */
-export const isReport = about !== null;
+export const isReport = about !== null || boxesInside !== null;
 
 /** Whether the report would have the answer if it were allowed to be larger. */
 export function isLeftOut(target: string): boolean {

@@ -1,53 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Flame: `lode flame`, from the entry points, bottom-up, or around one function.
+// Flame: `lode flame`, from the entry points, bottom-up, or around one function. Without a server, a zoom shows a part of the picture.
 import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useAnswer, type Option, type Query } from '../api';
-import { paint, pixel, type Rect } from '../draw/boxes';
+import { useAnswer, type Answer, type Option, type Query } from '../api';
+import { ALL, boxesOf, coloursOf, draw, nameOf, ROW, svgOf, WIDTH, type Box, type Flame, type Part } from '../draw/flame';
 import { amount, clean, count, percent, unitOf, type Unit } from '../format';
 import type { Info } from '../info';
 import { useKeys } from '../keys';
 import { KIND_TITLES, Name, Problem, Swatch } from '../parts';
 import { fileName, save } from '../save';
+import { boxesInside, isReport } from '../report';
 import { selection } from '../selection';
 import { go, type State } from '../state';
 import { sharedOptions, type View, type ViewProps } from '../view';
 import { otherOf } from './compare';
 import { CompareFlame, LEAST } from './compare_flame';
 import { compareTreeQuery } from './compare_tree';
-
-const WIDTH = 1600;
-const ROW = 18;
-const FONT = '11px ui-monospace, "DejaVu Sans Mono", monospace';
-const CHARACTER = 6.65;
-
-export interface Box {
-  readonly box: number;
-  readonly parent_box: number | null;
-  readonly level: number;
-  readonly x: number;
-  readonly width: number;
-  readonly inclusive: number;
-  readonly inclusive_percent: number | null;
-  readonly exclusive: number | null;
-  readonly exclusive_percent: number | null;
-  readonly name: string | null;
-  readonly kind: string | null;
-  readonly more: number;
-  readonly context: number | null;
-  readonly calls: number;
-}
-
-interface Flame {
-  readonly metric?: string;
-  readonly total?: number;
-  readonly total_ns?: number;
-  readonly levels: number;
-  readonly origin_level: number;
-  readonly merged_rows: number;
-  readonly is_truncated: boolean;
-  readonly boxes: readonly Box[];
-}
 
 function wayOf(state: State): { kind: 'down' | 'up' | 'around' | 'focus'; name: string } {
   const match = /^(callers|focus):([^]+)$/.exec(state.way);
@@ -67,8 +35,6 @@ function query(state: State, info: Info): Query {
   return { command: 'flame', store: state.store, options };
 }
 
-export const nameOf = (box: Box): string => box.name ?? `${count(box.more)} more`;
-
 /** What matches a search: the boxes, and the share of the total, where a match in another one counts once. */
 export function matchesOf(boxes: readonly Box[], text: string): { found: Set<number>; share: number } {
   const found = new Set<number>();
@@ -85,58 +51,6 @@ export function matchesOf(boxes: readonly Box[], text: string): { found: Set<num
     }
   }
   return { found, share };
-}
-
-interface Colours {
-  readonly ground: string;
-  readonly text: string;
-  readonly accent: string;
-  readonly kinds: ReadonlyMap<string, string>;
-}
-
-function coloursOf(element: Element): Colours {
-  const style = getComputedStyle(element);
-  const value = (name: string): string => style.getPropertyValue(name).trim();
-  const names = ['own', 'mpi', 'threads', 'memory', 'io', 'system', 'gpu', 'idle'];
-  return { ground: value('--ground'), text: value('--text'), accent: value('--focus'), kinds: new Map(names.map((name) => [name, value(`--kind-${name}`)])) };
-}
-
-function draw(canvas: HTMLCanvasElement, flame: Flame, found: ReadonlySet<number>, isSearching: boolean, selected: Box | undefined): void {
-  const ratio = devicePixelRatio;
-  const width = Math.max(1, Math.round(canvas.clientWidth * ratio)), height = Math.max(1, Math.round(flame.levels * ROW * ratio));
-  const context = canvas.getContext('2d');
-  if (!context) return;
-  canvas.width = width;
-  canvas.height = height;
-  const colours = coloursOf(canvas);
-  const image = context.createImageData(width, height);
-  const place = (box: Box): { x: number; y: number; width: number } => ({ x: box.x * width, y: box.level * ROW * ratio, width: box.width * width });
-  const rects = function* (): Generator<Rect> {
-    for (const box of flame.boxes) {
-      const at = place(box);
-      const isDim = isSearching && !found.has(box.box);
-      const colour = colours.kinds.get(box.kind ?? '') ?? '#e4e4e4';
-      yield { x: at.x, y: at.y, width: at.width > 3 ? at.width - 1 : at.width, height: (ROW - 1) * ratio, colour: pixel(colour, colours.ground, isDim ? 0.25 : 1), isHatched: box.kind === 'idle' };
-    }
-  };
-  paint(new Uint32Array(image.data.buffer), width, height, pixel(colours.ground), rects());
-  context.putImageData(image, 0, 0);
-  context.scale(ratio, ratio);
-  context.font = FONT;
-  for (const box of flame.boxes) {
-    const at = place(box);
-    const room = Math.floor((at.width / ratio - 8) / CHARACTER);
-    if (room < 3) continue;
-    const name = Array.from(clean(nameOf(box)));
-    context.fillStyle = isSearching && !found.has(box.box) ? colours.text : box.kind === 'gpu' ? '#ffffff' : '#000000';
-    context.fillText(name.length <= room ? name.join('') : `${name.slice(0, room - 1).join('')}…`, at.x / ratio + 4, box.level * ROW + 13);
-  }
-  if (selected) {
-    const at = place(selected);
-    context.strokeStyle = colours.text;
-    context.lineWidth = 2;
-    context.strokeRect(at.x / ratio + 1, selected.level * ROW + 1, Math.max(2, at.width / ratio - 3), ROW - 3);
-  }
 }
 
 function pathOf(flame: Flame, box: Box): { name: string; context: string }[] {
@@ -158,15 +72,16 @@ function select(flame: Flame, box: Box, unit: Unit, isRecording: boolean): void 
 }
 
 /** The box in a direction: along the level, or to the box that it continues and back. */
-function neighbour(flame: Flame, box: Box, key: string): Box {
+function neighbour(flame: Flame, part: Part, box: Box, key: string): Box {
+  const boxes = boxesOf(flame, part);
   if (key === 'ArrowLeft' || key === 'ArrowRight') {
-    const level = flame.boxes.filter((other) => other.level === box.level).sort((a, b) => a.x - b.x);
+    const level = boxes.filter((other) => other.level === box.level).sort((a, b) => a.x - b.x);
     return level[level.indexOf(box) + (key === 'ArrowLeft' ? -1 : 1)] ?? box;
   }
   const wanted = box.level + (key === 'ArrowDown' ? 1 : -1);
   const parent = box.parent_box === null ? undefined : flame.boxes[box.parent_box];
   if (parent?.level === wanted) return parent;
-  return flame.boxes.find((other) => other.parent_box === box.box && other.level === wanted) ?? box;
+  return boxes.find((other) => other.parent_box === box.box && other.level === wanted) ?? box;
 }
 
 function Table({ flame, box, unit, onSelect }: { flame: Flame; box: Box | undefined; unit: Unit; onSelect: (box: Box) => void }): JSX.Element {
@@ -193,10 +108,10 @@ interface Ancestor {
 }
 
 /** The way from the entry points to the root of the picture, without it: from the picture of all, or what the program says of the context. */
-function useAncestors(state: State, info: Info, isZoomed: boolean): Ancestor[] {
-  const all = useAnswer<Flame>(isZoomed ? query({ ...state, root: '' }, info) : null).data;
-  const box = isZoomed ? all?.boxes.find((other) => String(other.context) === state.root) : undefined;
-  const isUnseen = isZoomed && all !== null && box === undefined && info.kind !== 'recording';
+function useAncestors(state: State, info: Info | null): Ancestor[] {
+  const all = useAnswer<Flame>(info ? query({ ...state, root: '' }, info) : null).data;
+  const box = all?.boxes.find((other) => String(other.context) === state.root);
+  const isUnseen = all !== null && box === undefined && info?.kind !== 'recording';
   const said = useAnswer<{ path: readonly { context: number; name: string }[] }>(isUnseen ? { command: 'context', store: state.store, options: [], operand: state.root } : null).data;
   if (box && all) return pathOf(all, box).slice(0, -1);
   return (said?.path ?? []).slice(1, -1).map((step) => ({ name: step.name, context: String(step.context) }));
@@ -218,36 +133,45 @@ function Legend({ flame }: { flame: Flame }): JSX.Element {
   return <ul class="legend">{kinds.map((kind) => <li key={kind}><Swatch kind={kind} /> {KIND_TITLES[kind] ?? kind}</li>)}</ul>;
 }
 
-/** The picture as a drawing, with the numbers of each box as a hint. */
-function svgOf(flame: Flame, unit: Unit, colours: Colours): string {
-  const escaped = (text: string): string => clean(text).replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c] ?? c);
-  const height = Math.max(1, flame.levels) * ROW;
-  const boxes = flame.boxes.map((box) => {
-    const [x, width] = [box.x * WIDTH, Math.max(0.5, box.width * WIDTH - 1)];
-    const room = Math.floor((width - 8) / CHARACTER), name = Array.from(nameOf(box));
-    const label = room < 3 ? '' : name.length <= room ? name.join('') : `${name.slice(0, room - 1).join('')}…`;
-    return `<g><title>${escaped(nameOf(box))}: ${amount(box.inclusive, unit)}, ${percent(box.inclusive_percent)}%</title><rect x="${x.toFixed(2)}" y="${String(box.level * ROW)}" width="${width.toFixed(2)}" height="${String(ROW - 1)}" fill="${colours.kinds.get(box.kind ?? '') ?? '#e4e4e4'}"/>${label === '' ? '' : `<text x="${(x + 4).toFixed(2)}" y="${String(box.level * ROW + 13)}" fill="${box.kind === 'gpu' ? '#ffffff' : '#000000'}">${escaped(label)}</text>`}</g>`;
-  });
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${String(WIDTH)}" height="${String(height)}" viewBox="0 0 ${String(WIDTH)} ${String(height)}" font-family="monospace" font-size="11"><rect width="100%" height="100%" fill="${colours.ground}"/>${boxes.join('')}</svg>\n`;
+/** The root of the zoom in a picture that is there: a box by its number, or the first one of a context. */
+function zoomedOf(flame: Flame | null, root: string): Box | undefined {
+  const number = /^b(\d+)$/.exec(root)?.[1];
+  const box = number === undefined ? flame?.boxes.find((other) => root !== '' && String(other.context) === root) : flame?.boxes[Number(number)];
+  return box && box.width > 0 ? box : undefined;
 }
 
-function OneFlame({ state, info }: ViewProps): JSX.Element {
-  const answer = useAnswer<Flame>(query(state, info));
+function useFlame(state: State, info: Info | null): { answer: Answer<Flame>; zoomed: Box | undefined } {
+  const whole = useAnswer<Flame>(isReport && info ? query({ ...state, root: '' }, info) : null);
+  const there = boxesInside === null ? whole.data : (boxesInside as Flame);
+  const zoomed = zoomedOf(there, state.root);
+  const isThere = there !== null && (zoomed !== undefined || state.root === '' || info === null);
+  const asked = useAnswer<Flame>(isThere || info === null ? null : query(state, info));
+  return { answer: isThere ? { data: there, error: null, isLoading: false } : asked, zoomed };
+}
+
+/** `info` is null in a file of `lode flame`: nothing else can be asked. */
+export function OneFlame({ state, info }: { state: State; info: Info | null }): JSX.Element {
+  const { answer, zoomed } = useFlame(state, info);
   const flame = answer.data;
+  const part: Part = useMemo(() => (zoomed ? { x: zoomed.x, width: zoomed.width } : ALL), [zoomed]);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [number, setNumber] = useState(-1);
   const [tip, setTip] = useState<{ x: number; y: number; box: Box } | null>(null);
   const [size, setSize] = useState(0);
-  const isRecording = info.kind === 'recording';
+  const isRecording = flame?.total_ns !== undefined;
   const unit: Unit = isRecording ? 'nanoseconds' : unitOf(flame?.metric ?? '');
   const { found, share } = useMemo(() => matchesOf(flame?.boxes ?? [], state.search), [flame, state.search]);
   const selected = flame?.boxes[number];
   const way = wayOf(state);
-  const isZoomed = way.kind === 'down' && state.root !== '';
-  const callers = useAncestors(state, info, isZoomed);
+  const isZoomed = zoomed !== undefined || (way.kind === 'down' && state.root !== '' && info !== null);
+  // In a part of a picture, they are still there.
+  const callers = useAncestors(state, isZoomed && zoomed === undefined ? info : null);
   // A line is drawn as the function or loop that it is in.
   const ancestors = callers[callers.length - 1]?.name === flame?.boxes[0]?.name ? callers.slice(0, -1) : callers;
-  const up = (): void => go(isZoomed ? { root: ancestors[ancestors.length - 1]?.context ?? '' } : { way: '', root: '' });
+  const up = (): void => {
+    if (zoomed) go({ root: zoomed.parent_box === null ? '' : `b${String(zoomed.parent_box)}` });
+    else go(isZoomed ? { root: ancestors[ancestors.length - 1]?.context ?? '' } : { way: '', root: '' });
+  };
   useEffect(() => setNumber(-1), [flame]);
   useEffect(() => {
     const element = canvas.current;
@@ -257,21 +181,22 @@ function OneFlame({ state, info }: ViewProps): JSX.Element {
     return () => watch.disconnect();
   }, [flame === null]);
   useEffect(() => {
-    if (canvas.current && flame) draw(canvas.current, flame, found, state.search !== '', selected);
-  }, [flame, found, number, size, state.search, document.documentElement.dataset['theme']]);
+    if (canvas.current && flame) draw(canvas.current, flame, part, found, state.search !== '', selected);
+  }, [flame, part, found, number, size, state.search, document.documentElement.dataset['theme']]);
   const choose = (box: Box | undefined): void => {
     setNumber(box?.box ?? -1);
     if (flame && box) select(flame, box, unit, isRecording);
   };
   const root = (box: Box | undefined): void => {
     if (box?.name == null) return;
-    if (way.kind === 'down' && box.context !== null) go({ root: String(box.context) });
+    if (isReport) go({ root: `b${String(box.box)}` });
+    else if (way.kind === 'down' && box.context !== null) go({ root: String(box.context) });
     else go({ way: `callers:${box.name}`, root: '' });
   };
   const at = (event: MouseEvent): Box | undefined => {
     const area = canvas.current?.getBoundingClientRect();
     if (!area || !flame) return undefined;
-    const x = (event.clientX - area.left) / area.width, level = Math.floor((event.clientY - area.top) / ROW);
+    const x = part.x + (part.width * (event.clientX - area.left)) / area.width, level = Math.floor((event.clientY - area.top) / ROW);
     return flame.boxes.find((box) => box.level === level && x >= box.x && x < box.x + box.width);
   };
   const next = (step: number): void => {
@@ -286,10 +211,12 @@ function OneFlame({ state, info }: ViewProps): JSX.Element {
     if (selected?.name != null) go({ filters: [...state.filters, `hide:${selected.name}`] });
   };
   useKeys([
-    { key: 'i', label: 'i', title: 'top-down or bottom-up', run: () => go({ way: way.kind === 'down' ? 'up' : '', root: '' }) },
-    { key: 'f', label: 'f', title: 'callers and callees of the selected function', run: around },
-    { key: 'x', label: 'x', title: 'hide the selected function everywhere', run: hide },
-    { key: 'r', label: 'r', title: 'merge recursive calls, or not', run: () => go({ group: isMerged ? '' : 'merge' }) },
+    ...(info === null ? [] : [
+      { key: 'i', label: 'i', title: 'top-down or bottom-up', run: () => go({ way: way.kind === 'down' ? 'up' : '', root: '' }) },
+      { key: 'f', label: 'f', title: 'callers and callees of the selected function', run: around },
+      { key: 'x', label: 'x', title: 'hide the selected function everywhere', run: hide },
+      { key: 'r', label: 'r', title: 'merge recursive calls, or not', run: () => go({ group: isMerged ? '' : 'merge' }) },
+    ]),
     { key: 'n', label: 'n', title: 'next match', run: () => next(1) },
     { key: 'N', label: 'Shift+N', title: 'previous match', run: () => next(-1) },
     { key: 'u', label: 'u', title: 'one up: what calls the root of the picture', run: up },
@@ -300,40 +227,42 @@ function OneFlame({ state, info }: ViewProps): JSX.Element {
     if (!flame || flame.boxes.length === 0) return;
     if (event.key === 'Enter') root(selected);
     else if (!/^Arrow/.test(event.key)) return;
-    else choose(selected ? neighbour(flame, selected, event.key) : flame.boxes[0]);
+    else choose(selected ? neighbour(flame, part, selected, event.key) : flame.boxes[0]);
     event.preventDefault();
   };
   const total = flame?.total ?? flame?.total_ns ?? 0;
   const first = flame?.boxes[0];
-  const label = flame ? `${count(flame.boxes.length)} boxes in ${count(flame.levels)} levels of ${amount(total, unit)}${first ? `; the widest is ${clean(nameOf(first))}, ${percent(first.inclusive_percent)} %` : ''}` : '';
+  const label = flame ? `${count(flame.boxes.length)} boxes in ${count(flame.levels)} levels of ${amount(total, unit)}${first ? `; the widest is ${clean(nameOf(first))}, ${percent(first.inclusive_percent)} %` : ''}${zoomed ? `; ${clean(nameOf(zoomed))} is the root` : ''}` : '';
   return (
     <>
       <div class="toolbar">
-        <div class="segments" role="group" aria-label="Direction">
-          <button type="button" aria-pressed={way.kind === 'down'} onClick={() => go({ way: '', root: '' })}>top-down</button>
-          <button type="button" aria-pressed={way.kind === 'up'} onClick={() => go({ way: 'up', root: '' })}>bottom-up</button>
-        </div>
+        {info === null ? null : (
+          <div class="segments" role="group" aria-label="Direction">
+            <button type="button" aria-pressed={way.kind === 'down'} onClick={() => go({ way: '', root: '' })}>top-down</button>
+            <button type="button" aria-pressed={way.kind === 'up'} onClick={() => go({ way: 'up', root: '' })}>bottom-up</button>
+          </div>
+        )}
         {way.name !== '' || state.root !== '' ? (
-          <button type="button" class="chip" title="Show all" onClick={() => go({ way: '', root: '' })}>{way.kind === 'around' ? 'around' : 'from'} {way.name !== '' ? clean(way.name) : clean(first ? nameOf(first) : '')} <span aria-hidden="true">×</span></button>
+          <button type="button" class="chip" title="Show all" onClick={() => go({ way: '', root: '' })}>{way.kind === 'around' && !zoomed ? 'around' : 'from'} {clean(zoomed ? nameOf(zoomed) : way.name !== '' ? way.name : first ? nameOf(first) : '')} <span aria-hidden="true">×</span></button>
         ) : null}
         {isZoomed ? <button type="button" title="What calls the root of the picture (u)" onClick={up}>one up</button> : null}
-        <button type="button" aria-pressed={isMerged} title="A function that calls itself is one box with its inner calls (r)" onClick={() => go({ group: isMerged ? '' : 'merge' })}>merge recursion</button>
+        {info === null ? null : <button type="button" aria-pressed={isMerged} title="A function that calls itself is one box with its inner calls (r)" onClick={() => go({ group: isMerged ? '' : 'merge' })}>merge recursion</button>}
         {otherOf(state) !== null ? <button type="button" title="What changed to another store" onClick={() => go({ group: 'compare', way: '', root: '', context: '', name: '' })}>compare</button> : null}
         {selected?.name != null ? (
           <div class="segments" role="group" aria-label="The selected function">
             <button type="button" title="Only what it calls (Enter)" onClick={() => root(selected)}>focus</button>
-            <button type="button" title="Callers above, callees below (f)" onClick={around}>callers and callees</button>
-            <button type="button" title="Everywhere; the filter stands in the header (x)" onClick={hide}>hide</button>
+            {info === null ? null : <button type="button" title="Callers above, callees below (f)" onClick={around}>callers and callees</button>}
+            {info === null ? null : <button type="button" title="Everywhere; the filter stands in the header (x)" onClick={hide}>hide</button>}
           </div>
         ) : null}
         {state.search !== '' ? <span class="matches" role="status">matches: {percent(share)} % in {count(found.size)} {found.size === 1 ? 'box' : 'boxes'}</span> : null}
         <span class="space" />
-        {flame && flame.boxes.length > 0 ? <button type="button" title="This picture as a drawing; 'save picture' saves its pixels" onClick={() => canvas.current && save(`${fileName('lode', 'flame')}.svg`, new Blob([svgOf(flame, unit, coloursOf(canvas.current))], { type: 'image/svg+xml' }))}>save SVG</button> : null}
+        {flame && flame.boxes.length > 0 ? <button type="button" title="This picture as a drawing; 'save picture' saves its pixels" onClick={() => canvas.current && save(`${fileName('lode', 'flame')}.svg`, new Blob([svgOf(flame, part, unit, coloursOf(canvas.current))], { type: 'image/svg+xml' }))}>save SVG</button> : null}
         {flame ? <span class="quiet">{count(flame.boxes.length)} boxes{flame.merged_rows > 0 ? `, ${count(flame.merged_rows)} narrower` : ''}{flame.is_truncated ? ', cut' : ''}</span> : null}
       </div>
       {flame === null || answer.error ? <Problem answer={answer} /> : (
         <div class="flame">
-          {isZoomed ? <Ancestors list={ancestors} /> : null}
+          {isZoomed && !zoomed ? <Ancestors list={ancestors} /> : null}
           <div class="picture">
           <canvas
             ref={canvas} role="img" aria-label={label} tabIndex={0} style={{ height: `${String(Math.max(1, flame.levels) * ROW)}px` }} onKeyDown={onKey}
@@ -371,7 +300,7 @@ export function FlamePicture({ state, info }: ViewProps): JSX.Element {
     return () => watch.disconnect();
   }, [flame === null]);
   useEffect(() => {
-    if (canvas.current && flame) draw(canvas.current, flame, new Set(), false, undefined);
+    if (canvas.current && flame) draw(canvas.current, flame, ALL, new Set(), false, undefined);
   }, [flame, size, document.documentElement.dataset['theme']]);
   if (flame === null) return <Problem answer={answer} />;
   const unit: Unit = info.kind === 'recording' ? 'nanoseconds' : unitOf(flame.metric ?? '');

@@ -9,6 +9,7 @@
 #include "stores/rec_session.h"
 #include "stores/session.h"
 #include "text/label.h"
+#include "view/document.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -136,14 +137,6 @@ static int is_standard(const char *path)
     return strcmp(path, "-") == 0;
 }
 
-static void draw(out *o, const flame_picture *picture, const flame_options *options)
-{
-    if (ends_with(options->shared.output, ".html"))
-        flame_html(o, picture);
-    else
-        flame_svg(o, picture);
-}
-
 /* "CPUTIME (sec), callers and callees of main": names are text of the store. */
 static void set_title(flame_picture *picture, char title[TITLE_SIZE], const char *metric,
                       const flame_options *options)
@@ -155,6 +148,42 @@ static void set_title(flame_picture *picture, char title[TITLE_SIZE], const char
                                             : "";
     snprintf(title, TITLE_SIZE, "%.400s%s%.400s", metric, what, name ? name : "");
     picture->title = title;
+}
+
+/* Of a database or a recording; the other is NULL. */
+typedef struct answer {
+    const flame_options *options;
+    const flame_picture *picture;
+    const session *database;
+    const lode_cost *cost;
+    const rec_session *recording;
+} answer;
+
+static void write_answer(out *o, const void *user)
+{
+    const answer *a = user;
+    out_begin(o, a->recording ? SCHEMA_FLAME_RECORDING : SCHEMA_FLAME_DATABASE, a->picture->path);
+    if (a->recording) {
+        rec_write_slice(o, a->recording);
+        OUT_FIELDS(o, "total_ns", a->picture->total);
+    } else {
+        costs_heading(o, a->database, a->cost);
+    }
+    write_boxes(o, a->picture, a->options);
+    if (a->recording)
+        damage_write(o);
+    out_end(o);
+}
+
+static int draw(const invocation *call, const answer *a)
+{
+    if (call->shared->json)
+        write_answer(call->out, a);
+    else if (ends_with(call->shared->output, ".html"))
+        return flame_html(call->out, a->recording ? "recording" : "database", write_answer, a);
+    else
+        flame_svg(call->out, a->picture);
+    return EXIT_DONE;
 }
 
 static int flame_database(const invocation *call)
@@ -180,29 +209,12 @@ static int flame_database(const invocation *call)
                                  .names = names,
                                  .is_bottom_up = options->bottom_up};
         set_title(&picture, title, metric, options);
-        if (call->shared->json) {
-            out_begin(call->out, SCHEMA_FLAME_DATABASE, s.path);
-            costs_heading(call->out, &s, cost);
-            write_boxes(call->out, &picture, options);
-            out_end(call->out);
-        } else {
-            draw(call->out, &picture, options);
-        }
+        status = draw(call, &(answer){.options = options, .picture = &picture, .database = &s, .cost = cost});
     }
     lode_flame_free(flame);
     session_free_cost(cost);
     session_close(&s);
     return status;
-}
-
-static void print_calltree(const invocation *call, rec_session *s, const flame_picture *picture)
-{
-    out_begin(call->out, SCHEMA_FLAME_RECORDING, s->path);
-    rec_write_slice(call->out, s);
-    OUT_FIELDS(call->out, "total_ns", picture->total);
-    write_boxes(call->out, picture, call->options);
-    damage_write(call->out);
-    out_end(call->out);
 }
 
 static int flame_recording(const invocation *call)
@@ -226,10 +238,7 @@ static int flame_recording(const invocation *call)
                                  .names = names,
                                  .is_bottom_up = options->bottom_up};
         set_title(&picture, title, s.is_running ? "running time of calls" : "time of calls", options);
-        if (call->shared->json)
-            print_calltree(call, &s, &picture);
-        else
-            draw(call->out, &picture, options);
+        status = draw(call, &(answer){.options = options, .picture = &picture, .recording = &s});
     }
     lode_flame_free(flame);
     rec_close(&s);
@@ -247,6 +256,8 @@ static int flame_usage(const invocation *call)
             "missing option: -o/--output ('-' is standard output), or --json (see 'lode help flame')");
     if (!call->shared->json && !is_standard(path) && !ends_with(path, ".svg") && !ends_with(path, ".html"))
         return report("'%s' does not end in .svg or .html (see 'lode help flame')", path);
+    if (!call->shared->json && ends_with(path, ".html") && document_is_possible() != EXIT_DONE)
+        return EXIT_TROUBLE;
     if (options->function && (options->focus || options->bottom_up))
         return report("--function and %s cannot be used together (see 'lode help flame')",
                       options->focus ? "--focus" : "--bottom-up");

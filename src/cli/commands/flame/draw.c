@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flame graphs as SVG, and as a page with search and zoom. Both are ASCII, whatever names hold. */
+/* Flame graphs as SVG, which is ASCII whatever names hold. */
 #include "commands/flame/flame.h"
 
 #include "text/label.h"
@@ -112,8 +112,6 @@ static void amount_of(char text[2 * NUMBER_SIZE], const flame_picture *picture, 
     snprintf(text, (size_t)2 * NUMBER_SIZE, "%s, %.2f%%", amount, percent);
 }
 
-/* ---- SVG ---- */
-
 static void put_style(out *o)
 {
     out_print(o, "<style>text{font:11px ui-monospace,\"DejaVu Sans Mono\",Menlo,Consolas,monospace;"
@@ -221,48 +219,5 @@ void flame_svg(out *o, const flame_picture *picture)
         out_print(o, "<text class=\"word\" x=\"%.0f\" y=\"%.0f\">nothing has a cost</text>\n", MARGIN,
                   TOP + 13);
     out_print(o, "</svg>\n");
-    label_free(&l);
-}
-
-/* ---- HTML ---- */
-
-/* A line of text: numbers, amounts, and last the name, which may hold any character. */
-static void put_line(out *o, const flame_picture *picture, const lode_flame_box *box, label *l)
-{
-    char more[64], inclusive[2 * NUMBER_SIZE], exclusive[2 * NUMBER_SIZE];
-    int parent = box->parent == LODE_FLAME_NO_PARENT ? -1 : (int)box->parent;
-    amount_of(inclusive, picture, box->inclusive);
-    amount_of(exclusive, picture, box->exclusive);
-    out_print(o, "%.9g|%.9g|%d|%d|%d|%u|%.9g|%s|%s|", box->x, box->width,
-              box->level - lode_flame_first_level(picture->flame), parent, kind_of(box), box->more,
-              picture->total != 0 ? box->inclusive / picture->total : 0, inclusive,
-              box->context && !picture->is_bottom_up ? exclusive : "");
-    put_text(o, name_of(picture, box, l, more), 4096);
-    out_print(o, "\n");
-}
-
-static void put_lines(out *o, const char *const *lines)
-{
-    for (; *lines; lines++)
-        out_print(o, "%s", *lines);
-}
-
-void flame_html(out *o, const flame_picture *picture)
-{
-    const lode_flame *flame = picture->flame;
-    label l = {0};
-    unsigned kinds = kinds_of(flame);
-    put_lines(o, flame_page_head);
-    out_print(o, "<h1 id=\"heading\">");
-    put_heading(o, picture);
-    out_print(o, "</h1>\n<pre id=\"kinds\" hidden>\n");
-    for (int i = 0; i <= LODE_KIND_COUNT; i++)
-        out_print(o, "%s|%s|%d|%s\n", colours[i].fill, colours[i].text, (kinds & 1u << i) != 0,
-                  title_of_kind(i));
-    out_print(o, "</pre>\n<pre id=\"boxes\" data-origin=\"%d\" hidden>\n", -lode_flame_first_level(flame));
-    for (size_t i = 0; i < lode_flame_count(flame); i++)
-        put_line(o, picture, lode_flame_at(flame, i), &l);
-    out_print(o, "</pre>\n");
-    put_lines(o, flame_page_tail);
     label_free(&l);
 }

@@ -20,9 +20,9 @@ typedef struct flame_picture {
 } flame_picture;
 
 void flame_svg(out *o, const flame_picture *picture);
-void flame_html(out *o, const flame_picture *picture);
-
-/* The lines of the page around the boxes, in two halves: generated from page.html. */
-extern const char *const flame_page_head[], *const flame_page_tail[];
+/*
+ * The page with the answer that this writes as JSON. EXIT_DONE, or EXIT_TROUBLE after a message.
+ */
+int flame_html(out *o, const char *store, void (*write_json)(out *json, const void *user), const void *user);
 
 #endif

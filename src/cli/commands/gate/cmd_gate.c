@@ -8,6 +8,7 @@
 #include "output/report.h"
 #include "stores/stores.h"
 #include "text/label.h"
+#include "view/document.h"
 
 #include <errno.h>
 #include <lode/private/statistics.h>
@@ -34,7 +35,7 @@ static int gate_usage(const invocation *call)
         return report("unexpected argument '%s': stores are given with --base and --new", call->operands[0]);
     if (!options->report)
         return call->shared->kinds ? report("--kinds is for --report (see 'lode help gate')") : EXIT_DONE;
-    return report_has_page();
+    return document_is_possible();
 }
 
 /* ---- limits ---- */

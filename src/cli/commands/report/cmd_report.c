@@ -5,6 +5,7 @@
 #include "output/place.h"
 #include "output/report.h"
 #include "stores/damage.h"
+#include "view/document.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -56,7 +57,7 @@ static int report_usage(const invocation *call)
         return EXIT_TROUBLE;
     if (options->max_size < SIZE_LEAST)
         return report("--max-size must be at least 512K (see 'lode help report')");
-    if (report_has_page() != EXIT_DONE || (options->pdf && report_has_browser() != EXIT_DONE))
+    if (document_is_possible() != EXIT_DONE || (options->pdf && report_has_browser() != EXIT_DONE))
         return EXIT_TROUBLE;
     return is_standard(path) ? EXIT_DONE : place_is_free(path, options->force);
 }

@@ -19,10 +19,6 @@ typedef struct report_settings {
     const char *kinds_path;
 } report_settings;
 
-/*
- * Whether this program has a page that can be put into a file; else EXIT_TROUBLE after a message.
- */
-int report_has_page(void);
 /* Writes a report. EXIT_DONE, or EXIT_TROUBLE after a message. */
 int report_write(out *o, const report_settings *settings);
 /* The same as PDF at a path; "-" is standard output. Waits for signals to be over. */

@@ -5,8 +5,7 @@
 #include "output/report.h"
 #include "stores/damage.h"
 #include "view/api.h"
-#include "view/pack.h"
-#include "view/page.h"
+#include "view/document.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,40 +18,10 @@ typedef struct report_file {
     view_server server;
     report_secrets secrets;
     report_list list;
-    char *script, *style; /* of the page */
-    const char *script_hash, *style_hash;
+    document page;
     char *about, *session;
     size_t about_size, session_size;
 } report_file;
-
-/* ---- the page ---- */
-
-static const page_file *find_part(const char *path)
-{
-    for (size_t i = 0; i < page_file_count; i++)
-        if (strcmp(page_files[i].path, path) == 0 && page_files[i].hash[0])
-            return &page_files[i];
-    return NULL;
-}
-
-int report_has_page(void)
-{
-    if (find_part("/app.js") && find_part("/style.css"))
-        return EXIT_DONE;
-    return report("%s", page_file_count == 0 ? VIEW_NO_PAGE
-                                             : "the page that was built into this program is of another "
-                                               "version, and cannot be put into a file");
-}
-
-static char *unpack(const char *path, const char **hash)
-{
-    const page_file *file = find_part(path);
-    char *text = file ? pack_unpack(file->packed, file->packed_size, file->size) : NULL;
-    if (!text)
-        exit(report("out of memory"));
-    *hash = file->hash;
-    return text;
-}
 
 /* ---- answers ---- */
 
@@ -137,10 +106,9 @@ static void write_session(report_file *file)
 static void bound_size(report_file *file)
 {
     enum {
-        MARKUP = 4096, /* of the page */
-        ELEMENT = 160  /* around an answer, with a name that is left out */
+        ELEMENT = 160 /* around an answer, with a name that is left out */
     };
-    uint64_t size = MARKUP + strlen(file->script) + strlen(file->style) + file->session_size;
+    uint64_t size = document_size(&file->page) + file->session_size;
     size += file->settings->notes ? 6 * strlen(file->settings->notes) : 0;
     for (size_t i = 0; i < file->list.count; i++) {
         report_answer *item = &file->list.items[i];
@@ -156,72 +124,18 @@ static void bound_size(report_file *file)
 
 /* ---- the file ---- */
 
-/* ASCII text with line feeds: the writer escapes nothing of it. */
-static void put_lines(out *o, const char *text, size_t size)
-{
-    while (size > 0) {
-        const char *end = memchr(text, '\n', size);
-        size_t length = end ? (size_t)(end - text) : size;
-        out_write(o, text, length);
-        if (end)
-            out_print(o, "\n");
-        text += length + (end != NULL);
-        size -= length + (end != NULL);
-    }
-}
-
-/* The text of a title or an attribute, which is ASCII after this whatever it holds. */
-static void put_markup(out *o, const char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text >= 0x80)
-            out_print(o, "?");
-        else if (strchr("<>&\"'", *text) || (unsigned char)*text < 0x20 || *text == 0x7f)
-            out_print(o, "&#%u;", (unsigned)*text < 0x20 || *text == 0x7f ? ' ' : (unsigned)*text);
-        else
-            out_write(o, text, 1);
-    }
-}
-
-static void put_head(out *o, const report_file *file)
-{
-    out_print(o, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; ");
-    out_print(o, "script-src '%s'; style-src '%s'; ", file->script_hash, file->style_hash);
-    out_print(o, "img-src data: blob:; base-uri 'none'; form-action 'none'\">\n"
-                 "<meta name=\"referrer\" content=\"no-referrer\">\n<title>");
-    /* The page sets the whole title. */
-    put_markup(o, file->settings->title ? file->settings->title : "Lode report");
-    out_print(o, "</title>\n<meta name=\"viewport\" content=\"width=device-width\">\n"
-                 "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n"
-                 "<style>");
-    put_lines(o, file->style, strlen(file->style));
-    out_print(o, "</style>\n</head>\n<body>\n<div id=\"app\"></div>\n"
-                 "<noscript>This report needs JavaScript; it requests nothing from elsewhere.</noscript>\n");
-}
-
-static void put_data(out *o, const char *question, unsigned status, const char *text, size_t size)
-{
-    out_print(o, "<script type=\"application/json\" data-target=\"");
-    put_markup(o, question);
-    out_print(o, "\" data-status=\"%u\">", status);
-    out_write(o, text, size);
-    out_print(o, "</script>\n");
-}
-
 static void put_file(out *o, const report_file *file)
 {
-    put_head(o, file);
-    put_data(o, "report", 200, file->about, file->about_size);
-    put_data(o, "session", 200, file->session, file->session_size);
+    /* The page sets the whole title. */
+    document_begin(o, &file->page, file->settings->title ? file->settings->title : "Lode report");
+    document_put(o, "report", 200, file->about, file->about_size);
+    document_put(o, "session", 200, file->session, file->session_size);
     for (size_t i = 0; i < file->list.count; i++) {
         const report_answer *item = &file->list.items[i];
         if (item->text)
-            put_data(o, item->target, item->status, item->text, item->size);
+            document_put(o, item->target, item->status, item->text, item->size);
     }
-    out_print(o, "<script>");
-    put_lines(o, file->script, strlen(file->script));
-    out_print(o, "</script>\n</body>\n</html>\n");
+    document_end(o, &file->page);
 }
 
 static int open_stores(report_file *file)
@@ -260,8 +174,7 @@ int report_write(out *o, const report_settings *settings)
     int status = open_stores(&file);
     if (status == EXIT_DONE) {
         report_secrets_find(&file.secrets, &file.server);
-        file.script = unpack("/app.js", &file.script_hash);
-        file.style = unpack("/style.css", &file.style_hash);
+        document_open(&file.page);
         report_list_questions(&file.list, &file.server);
         write_session(&file);
         ask_all(&file);
@@ -273,8 +186,7 @@ int report_write(out *o, const report_settings *settings)
     report_list_free(&file.list);
     free(file.about);
     free(file.session);
-    free(file.script);
-    free(file.style);
+    document_close(&file.page);
     view_destroy(&file.server);
     return status;
 }
