@@ -26,7 +26,7 @@ static struct place place; /* of the recording that is open */
 static lode_recording *make(const char *to, uint64_t records)
 {
     lode_synth_recording_options options = LODE_SYNTH_RECORDING_OPTIONS_INIT;
-    lode_recording *recording;
+    lode_recording *recording = NULL;
     lode_error error = {0};
     options.records = records;
     options.functions = 200;
@@ -240,7 +240,7 @@ static void what_needs_repairs_is_not_estimated(void **state)
 {
     struct minirec_options options = MINIREC_OPTIONS_INIT;
     lode_memory_file files[MINIREC_FILES];
-    lode_recording *recording;
+    lode_recording *recording = NULL;
     struct minirec rec;
     lode_error error = {0};
     (void)state;
