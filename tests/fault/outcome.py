@@ -62,6 +62,10 @@ class Program:
     def __init__(self, lode, shim=None):
         self.lode, self.shim = os.path.abspath(lode), shim and os.path.abspath(shim)
 
+    def has_page(self):
+        """Whether it was built with the page, which files for browsers are."""
+        return "no page for browsers" not in self.run(["flame", "nothing", "-o", "none.html"]).message
+
     def environment(self, log=None, **settings):
         """Settings are those of the shim, in small letters and without their prefix."""
         if self.shim is None:

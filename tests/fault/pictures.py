@@ -48,10 +48,11 @@ def make(program, root):
     return made
 
 
-def cases(made):
+def cases(made, has_page):
     for previous in (False, True):
         yield Case("flame graph of a database as SVG", ["flame", made["database"]], ".svg", previous)
-        yield Case("flame graph of a recording as HTML", ["flame", made["recording"]], ".html", previous)
+        if has_page:
+            yield Case("flame graph of a recording as HTML", ["flame", made["recording"]], ".html", previous)
         yield Case("timeline of a database as SVG", ["trace", made["database"]], ".svg", previous)
         yield Case("timeline of a recording as PNG", ["trace", made["recording"]], ".png", previous)
 
@@ -154,7 +155,7 @@ def main():
         program = Program(options.lode, options.shim)
         made = make(program, root)
         before = {name: fingerprint(path) for name, path in made.items()}
-        for i, case in enumerate(cases(made)):
+        for i, case in enumerate(cases(made, program.has_page())):
             if options.only in case.name:
                 test_case(tap, Bench(program, root), case, options.share.shifted(i))
         touched = [name for name, path in made.items() if fingerprint(path) != before[name]]
