@@ -40,9 +40,10 @@ typedef struct lode_calls_options {
     const lode_filter *filter; /* functions to show; NULL: all */
     int is_running;            /* times of calls are without off-CPU time, if it was recorded */
     /*
-     * Estimates calls and call trees from about so many parts of the tracks, if there are more than
-     * twice as many; else, and with 0, reads all. LODE_ABSENT if the slice is a part of tracks, or
-     * what was recorded needs repairs. No findings. lode/unstable/estimate.h has how good it is.
+     * Unstable: estimates calls and call trees from about so many parts of the tracks, if there are
+     * some times as many; else, and with 0 or `strict`, reads all. LODE_ABSENT if the slice is a
+     * part of tracks, or what is read needs repairs; damage of what is not read is not noticed.
+     * lode/unstable/estimate.h has how good it is.
      */
     uint64_t parts;
 } lode_calls_options;

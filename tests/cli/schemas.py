@@ -179,6 +179,7 @@ RECORDING_CALLS = (["diagnose"], ["info"], ["info", "--verbose"], ["check"], ["c
                    ["top", "--from", "1us", "--to", "10ms", "--depth", 2], ["top", "--callers", "e"], ["top", "--callees", "a"], ["top", "--by", "kind"], ["top", "--by", "kind", "--list", "*"],
                    ["tree"], ["tree", "--bottom-up"], ["tree", "--limit", 2], ["tree", "--root", 1], ["tree", "--below", 1, "--skip", 1], ["flame"], ["flame", "--bottom-up"], ["flame", "--root", 1], ["profiles"], ["profiles", "--limit", 1], ["profiles", "--bins", 3], ["search"],
                    ["search", "--limit", 1], ["search", "--density", "--columns", 5], ["search", "--critical-path"], ["search", "--over", "1s"], ["search", "--calls", "--by", "name"], ["search", "--map"], ["source"], ["trace"], ["trace", "--rows", 1, "--limit", 1], ["trace", "--merge", "--rows", 2], ["trace", "--at", "1us"], ["trace", "--boxes", "--columns", 5], ["sql", "select * from call", "--limit", 2], ["replay"], ["replay", "--limit", 5])
+ESTIMATES = (["top"], ["top", "--by", "kind"], ["top", "--callees", "com"], ["tree"], ["tree", "--bottom-up"])
 # A dump of these is large, and says what the others say.
 LARGE = ("viewer-issue-233", "viewer-issue-328", "db2pprof", "hatchet-saxpy-mpi-cuda-database")
 FUNCTION = "solve" if cli.corpora.is_own() else "func1"
@@ -267,6 +268,10 @@ def outputs_of_other_stores_validate(program, judge):
             subprocess.run([program.lode, "synth", *map(str, words), "-o", name], cwd=inner, check=True, stdout=subprocess.DEVNULL)
             calls = DATABASE_CALLS if words[0] == "database" else RECORDING_CALLS
             check_outputs(program, judge, f"small store '{name}'", name, calls, inner)
+        subprocess.run([program.lode, "synth", "recording", "--format", "zorka", "--records", "2600000", "-o", "large"], cwd=inner, check=True, stdout=subprocess.DEVNULL)
+        check_outputs(program, judge, "estimates", "large", [[*words, "--estimate"] for words in ESTIMATES], inner)
+        answer = program.json("top", "large", "--estimate", cwd=inner)
+        program.check(answer["estimate"]["parts_read"] * 3 < answer["estimate"]["parts"], "a large store is estimated", [answer.get("estimate")])
         built = subprocess.run([program.lode, "build", "few", "-o", "new", "--json"], cwd=inner, capture_output=True, check=True).stdout
         program.equal(judge.text(built), [], "lode build --json follows its schema")
         Path(inner, "least", "profile.db").unlink()

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Estimates from a part of the events: lode_calls_options.parts. */
+/*
+ * Estimates from a part of the events: lode_calls_options.parts. Functions that are rare may be
+ * missing, and what single calls have is 0: mean, deviation, min, max and percentiles.
+ */
 #ifndef LODE_UNSTABLE_ESTIMATE_H
 #define LODE_UNSTABLE_ESTIMATE_H
 
@@ -14,8 +17,8 @@ typedef struct lode_calls_sample {
 } lode_calls_sample;
 
 /*
- * The exact value is within so many nanoseconds of the estimate in about 95 of 100 cases; in fewer
- * of a function whose time is in a few calls that are much longer than the others.
+ * The exact value is within so many nanoseconds of the estimate in about 95 of 100 cases, for the
+ * functions with most time; in 60 to 80 for those that are rare, or whose time is in few calls.
  */
 typedef struct lode_call_margin {
     double self, total;

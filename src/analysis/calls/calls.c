@@ -3,6 +3,8 @@
 #include "analysis/calls/calls.h"
 #include "analysis/calls/elapsed.h"
 #include "analysis/calls/names.h"
+#include "analysis/calls/parts/estimate.h"
+#include "analysis/calls/rows.h"
 #include "base/error.h"
 #include "base/getter.h"
 #include "model/table.h"
@@ -10,26 +12,6 @@
 #include <lode/unstable/match.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* A row with its sort keys. */
-struct ranked {
-    lode_call_row row;
-    lode_call_margin margin; /* of an estimate */
-    struct lode_sketch *sketch;
-    uint32_t index; /* of the function */
-    uint32_t rank;
-    uint32_t member; /* the first of its functions, if rows have several */
-};
-
-struct lode_calls {
-    struct ranked *rows;
-    size_t count, hidden;
-    const lode_function **members; /* by row; NULL: each row has one function */
-    lode_track_row *tracks;
-    uint32_t track_count;
-    struct lode_sampling sample;
-    struct lode_arena arena; /* for the sketches */
-};
 
 struct concurrent {
     _Alignas(LODE_WORKER_ALIGN) struct lode_elapsed elapsed;
@@ -143,11 +125,12 @@ struct sum {
     uint64_t sum, nested, inside, min, max, errors, elapsed;
 };
 
-static struct sum add_up(const struct lode_calls_job *self, uint32_t function)
+/* By all workers, or only by those that have what an estimate reads in any case. */
+static struct sum add_up(const struct lode_calls_job *self, uint32_t function, bool is_sure)
 {
     struct sum sum = {.min = UINT64_MAX};
     for (unsigned i = 0; i < lode_pass_worker_count(&self->pass); i++) {
-        if (function >= self->workers[i].capacity)
+        if (function >= self->workers[i].capacity || (is_sure && !lode_sample_is_sure(&self->pass.sample, i)))
             continue;
         const struct lode_tally *tally = &self->workers[i].items[function];
         sum.squares += (lode_square)tally->squares_high << 64 | tally->squares_low;
@@ -198,11 +181,6 @@ static void fill_row(struct ranked *ranked, const struct sum *sum)
     row->max = sum->max;
     row->errors = sum->errors;
     row->elapsed = sum->elapsed;
-    /* Of an estimate, no call may have ended in what was read. */
-    if (row->calls == 0) {
-        row->min = 0;
-        return;
-    }
     row->mean = (double)sum->sum / (double)row->calls;
     row->deviation = deviation(sum, row->calls);
     row->p50 = percentile(ranked, 0.50);
@@ -225,10 +203,38 @@ static bool is_hidden(const struct lode_calls_job *self, uint32_t function)
            LODE_ARRAY_AT(&self->names.items, struct lode_diagnose_call_name, function)->is_hidden;
 }
 
-static lode_status add_row(struct lode_calls_job *self, uint32_t function, struct lode_sketches *const *sets,
+/* Sketches of the workers, and those of what an estimate reads in any case. */
+struct sketch_sets {
+    struct lode_sketches **all, **sure;
+    unsigned count, sure_count;
+};
+
+/* A call that began before its part looks shorter, so there are no numbers of single calls. */
+static lode_status estimate_row(struct lode_calls_job *self, uint32_t function,
+                                const struct sketch_sets *sets, const struct sum *read, lode_error *error)
+{
+    const struct lode_sampling *sample = &self->pass.sample;
+    double times = lode_sample_times(sample), counts = lode_sample_counts(sample);
+    struct ranked *ranked = &self->calls->rows[self->calls->count];
+    struct sum sure = add_up(self, function, true);
+    struct lode_sketch *sketch = lode_sketch_sum(sets->sure, sets->sure_count, function, &self->calls->arena);
+    LODE_TRY_ALLOC(sketch, error);
+    lode_call_row *row = &ranked->row;
+    row->calls = lode_sample_all(lode_sketch_count(ranked->sketch), lode_sketch_count(sketch), counts);
+    /* No call may have ended in what was read. */
+    row->calls += row->calls == 0;
+    row->errors = lode_sample_all(read->errors, sure.errors, counts);
+    row->total = lode_sample_all(read->sum - read->nested, sure.sum - sure.nested, times);
+    row->self = lode_sample_all(read->sum - read->inside, sure.sum - sure.inside, times);
+    row->elapsed = lode_sample_all(read->elapsed, sure.elapsed, times);
+    ranked->margin = lode_sample_margin(sample, self->workers, lode_pass_worker_count(&self->pass), function);
+    return LODE_OK;
+}
+
+static lode_status add_row(struct lode_calls_job *self, uint32_t function, const struct sketch_sets *sets,
                            lode_error *error)
 {
-    struct sum sum = add_up(self, function);
+    struct sum sum = add_up(self, function, false);
     if (sum.min > sum.max && sum.sum == 0)
         return LODE_OK; /* not called */
     lode_calls *calls = self->calls;
@@ -237,14 +243,14 @@ static lode_status add_row(struct lode_calls_job *self, uint32_t function, struc
         return LODE_OK;
     }
     struct ranked *ranked = &calls->rows[calls->count];
-    ranked->sketch = lode_sketch_sum(sets, lode_pass_worker_count(&self->pass), function, &calls->arena);
+    ranked->sketch = lode_sketch_sum(sets->all, sets->count, function, &calls->arena);
     LODE_TRY_ALLOC(ranked->sketch, error);
     ranked->index = function;
     set_function(&ranked->row, lode_function_table_at(recording_functions(self->pass.recording), function));
-    fill_row(ranked, &sum);
-    if (self->pass.sample.piece > 0)
-        lode_sample_estimate(&self->pass.sample, self->workers, lode_pass_worker_count(&self->pass), function,
-                             &ranked->row, &ranked->margin);
+    if (self->pass.sample.piece == 0)
+        fill_row(ranked, &sum);
+    else
+        LODE_TRY(estimate_row(self, function, sets, &sum, error));
     calls->count++;
     return LODE_OK;
 }
@@ -252,16 +258,22 @@ static lode_status add_row(struct lode_calls_job *self, uint32_t function, struc
 static lode_status make_rows(struct lode_calls_job *self, lode_error *error)
 {
     uint32_t functions = 0;
-    struct lode_sketches **sets = calloc(lode_pass_worker_count(&self->pass), sizeof *sets);
-    for (unsigned i = 0; sets && i < lode_pass_worker_count(&self->pass); i++) {
-        sets[i] = &self->workers[i].sketches;
+    struct sketch_sets sets = {.count = lode_pass_worker_count(&self->pass)};
+    struct lode_sketches **places = calloc((size_t)2 * sets.count, sizeof *places);
+    LODE_TRY_ALLOC(places, error);
+    sets.all = places;
+    sets.sure = places + sets.count;
+    for (unsigned i = 0; i < sets.count; i++) {
+        sets.all[i] = &self->workers[i].sketches;
+        if (lode_sample_is_sure(&self->pass.sample, i))
+            sets.sure[sets.sure_count++] = &self->workers[i].sketches;
         functions = self->workers[i].capacity > functions ? self->workers[i].capacity : functions;
     }
     self->calls->rows = calloc((size_t)functions + 1, sizeof *self->calls->rows);
-    lode_status status = sets && self->calls->rows ? LODE_OK : lode_fail_memory(error);
+    lode_status status = self->calls->rows ? LODE_OK : lode_fail_memory(error);
     for (uint32_t i = 0; i < functions && status == LODE_OK; i++)
-        status = add_row(self, i, sets, error);
-    free(sets);
+        status = add_row(self, i, &sets, error);
+    free(places);
     return status;
 }
 
@@ -353,117 +365,6 @@ static lode_status name_rows(struct lode_calls_job *self, lode_error *error)
     return status;
 }
 
-/* ---- order ---- */
-
-static uint64_t sort_key(const lode_call_row *row, lode_calls_sort sort)
-{
-    switch (sort) {
-    case LODE_CALLS_BY_SELF:
-        return row->self;
-    case LODE_CALLS_BY_CALLS:
-        return row->calls;
-    case LODE_CALLS_BY_MIN:
-        return row->min;
-    case LODE_CALLS_BY_MAX:
-        return row->max;
-    case LODE_CALLS_BY_ERRORS:
-        return row->errors;
-    case LODE_CALLS_BY_P50:
-        return row->p50;
-    case LODE_CALLS_BY_P95:
-        return row->p95;
-    case LODE_CALLS_BY_P99:
-        return row->p99;
-    case LODE_CALLS_BY_ELAPSED:
-        return row->elapsed;
-    case LODE_CALLS_BY_MEAN:
-    case LODE_CALLS_BY_NAME:
-        return 0;
-    case LODE_CALLS_BY_TOTAL:
-    default:
-        return row->total;
-    }
-}
-
-static int compare_rows(const void *left, const void *right, void *argument)
-{
-    const struct ranked *a = left, *b = right;
-    const lode_calls_sort *sort = argument;
-    uint64_t x = sort_key(&a->row, *sort), y = sort_key(&b->row, *sort);
-    if (x != y)
-        return x > y ? -1 : 1;
-    if (*sort == LODE_CALLS_BY_MEAN && a->row.mean != b->row.mean)
-        return a->row.mean > b->row.mean ? -1 : 1;
-    return a->rank < b->rank ? -1 : a->rank > b->rank;
-}
-
-static lode_status sort_rows(lode_calls *calls, lode_calls_sort sort, lode_error *error)
-{
-    uint32_t most = 0;
-    for (size_t i = 0; i < calls->count; i++)
-        most = calls->rows[i].index > most ? calls->rows[i].index : most;
-    const lode_function **functions = calloc(calls->count + 1, sizeof *functions);
-    uint32_t *ranks = calloc((size_t)most + 1, sizeof *ranks);
-    lode_status status = functions && ranks ? LODE_OK : lode_fail_memory(error);
-    for (size_t i = 0; i < calls->count && functions; i++)
-        functions[i] = calls->rows[i].row.function;
-    if (status == LODE_OK)
-        status = lode_rank_functions(functions, calls->count, ranks, error);
-    if (status == LODE_OK) {
-        for (size_t i = 0; i < calls->count; i++)
-            calls->rows[i].rank = ranks[calls->rows[i].index];
-        qsort_r(calls->rows, calls->count, sizeof *calls->rows, compare_rows, &sort);
-    }
-    free(functions);
-    free(ranks);
-    return status;
-}
-
-/* ---- rows of a result ---- */
-
-/* How many of the functions of a row a filter shows. */
-static uint32_t count_shown(const lode_calls *calls, const struct ranked *ranked, const lode_filter *filter)
-{
-    uint32_t shown = 0;
-    if (calls->members == NULL)
-        return lode_filter_shows_function(filter, ranked->row.function) != 0;
-    for (uint32_t i = 0; i < ranked->row.functions; i++)
-        shown += lode_filter_shows_function(filter, calls->members[ranked->member + i]) != 0;
-    return shown;
-}
-
-struct selection {
-    const lode_calls *calls;
-    lode_calls_sort sort;
-};
-
-static int compare_places(const void *left, const void *right, void *argument)
-{
-    struct selection *self = argument;
-    const struct ranked *rows = self->calls->rows;
-    return compare_rows(&rows[*(const uint32_t *)left], &rows[*(const uint32_t *)right], &self->sort);
-}
-
-lode_status lode_calls_select(const lode_calls *calls, lode_calls_sort sort, const lode_filter *filter,
-                              uint32_t *order, size_t *count, size_t *hidden, lode_error *error)
-{
-    struct selection self = {calls, sort};
-    *count = *hidden = 0;
-    for (size_t i = 0; i < calls->count; i++) {
-        uint32_t functions = calls->rows[i].row.functions;
-        uint32_t shown = filter ? count_shown(calls, &calls->rows[i], filter) : functions;
-        if (shown > 0 && shown < functions)
-            return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET,
-                             "the filter shows %u of the %u functions of a row", shown, functions);
-        if (shown > 0)
-            order[(*count)++] = (uint32_t)i;
-        *hidden += functions - shown;
-    }
-    LODE_TRY(lode_filter_status(filter, error));
-    qsort_r(order, *count, sizeof *order, compare_places, &self);
-    return LODE_OK;
-}
-
 /* ---- public API ---- */
 
 static lode_status make_calls(struct lode_calls_job *self, lode_error *error)
@@ -471,8 +372,7 @@ static lode_status make_calls(struct lode_calls_job *self, lode_error *error)
     LODE_TRY(lode_filter_status(self->names.filter, error));
     LODE_TRY(make_rows(self, error));
     LODE_TRY(name_rows(self, error));
-    LODE_TRY(sort_rows(self->calls, self->pass.options.sort, error));
-    lode_sample_rows(&self->pass.sample, self->pass.rows, self->pass.row_count);
+    LODE_TRY(lode_calls_sort_rows(self->calls, self->pass.options.sort, error));
     self->calls->sample = self->pass.sample;
     self->calls->tracks = self->pass.rows;
     self->calls->track_count = self->pass.row_count;
@@ -562,7 +462,8 @@ const lode_call_row *lode_calls_at(const lode_calls *calls, size_t index)
 
 uint64_t lode_calls_percentile(const lode_calls *calls, size_t index, double q)
 {
-    return index < calls->count ? percentile(&calls->rows[index], q) : 0;
+    bool is_exact = calls->sample.piece == 0;
+    return is_exact && index < calls->count ? percentile(&calls->rows[index], q) : 0;
 }
 
 const lode_calls_sample *lode_calls_estimate(const lode_calls *calls)

@@ -10,12 +10,16 @@
 /* Groups of an estimate's parts: how much they differ says how far off it may be. */
 #define LODE_SAMPLE_GROUPS 8
 
-/* What a pass that estimates reads, and what there is. */
+/*
+ * What a pass that estimates reads, and what there is. Parts with much of the time are read in any
+ * case and stand for themselves: they are the group after the last one.
+ */
 struct lode_sampling {
     uint64_t piece; /* bytes of a part, about; 0: everything is read */
     lode_calls_sample read;
-    /* Between the first and the last event of each part. */
-    uint64_t time, time_read[LODE_SAMPLE_GROUPS];
+    /* The other parts, their bytes, and the time between first and last event of each. */
+    uint64_t others, others_read, bytes, time;
+    uint64_t bytes_read[LODE_SAMPLE_GROUPS + 1], time_read[LODE_SAMPLE_GROUPS + 1];
 };
 
 struct lode_pass {
@@ -47,7 +51,7 @@ struct lode_pass {
     lode_status (*restart)(void *user, lode_error *error);
     bool cuts;
     struct lode_sampling sample;
-    unsigned groups; /* workers per thread: 1, or those of an estimate */
+    unsigned groups; /* workers per thread: 1, or the groups of an estimate and one more */
     /* Of an estimate: a part ends, inside of calls whose time counts up to here. May be NULL. */
     void (*pause)(void *user, unsigned worker, const struct lode_cut *cut);
     void *user;
@@ -63,21 +67,11 @@ bool lode_pass_is_whole(const struct lode_pass *pass);
 /* Cuts long tracks, so that all threads have work; sets `threads`. Needs resume and restart. */
 void lode_pass_cut(struct lode_pass *pass);
 /*
- * Reads about options.parts parts only, if there are more than twice as many; else cuts tracks. A
+ * Reads about options.parts parts only, if there are some times as many; else cuts tracks. A
  * part begins inside of calls, which count from there: resume has their times. LODE_ABSENT: the
  * slice cannot be estimated; the run says so of tracks.
  */
 lode_status lode_pass_sample(struct lode_pass *pass, lode_error *error);
-/* Makes a row that is what was read one that is estimated of all, with how far off it may be. */
-struct lode_tallies;
-void lode_sample_estimate(const struct lode_sampling *sample, const struct lode_tallies *workers,
-                          unsigned count, uint32_t function, lode_call_row *row, lode_call_margin *margin);
-/* The same for tracks: their sums are those of all, not each of them. */
-void lode_sample_rows(const struct lode_sampling *sample, lode_track_row *rows, uint32_t count);
-/* How much more there is than was read, in time and in bytes. */
-double lode_sample_times(const struct lode_sampling *sample);
-double lode_sample_counts(const struct lode_sampling *sample);
-uint64_t lode_sample_scaled(uint64_t value, double factor);
 /* Reads the tracks, largest first for load balance; then passes findings on in track order. */
 lode_status lode_pass_run(struct lode_pass *pass, lode_error *error);
 /*

@@ -5,6 +5,7 @@
 #include "analysis/calls/calls.h"
 #include "analysis/calls/calltree_builder.h"
 #include "analysis/calls/elapsed.h"
+#include "analysis/calls/parts/estimate.h"
 #include "base/error.h"
 #include <lode/build.h>
 #include <lode/unstable/search.h>
@@ -156,34 +157,55 @@ static lode_status merge_trees(struct lode_content_tree *tree, struct worker *wo
 }
 
 /* From what an estimate read to all. A call that was open in all parts is one. */
-static void scale_counts(struct lode_content_tree *tree, const struct lode_sampling *sample)
+static void scale_counts(struct lode_content_tree *tree, const struct lode_sampling *sample,
+                         uint64_t *elapsed)
 {
+    double times = lode_sample_times(sample), counted = lode_sample_counts(sample);
     for (uint32_t i = 1; i < tree->count; i++) {
         struct lode_calltree_counts *counts = &counts_of(tree)[i];
         uint64_t off_cpu = counts->calls & LODE_CALLTREE_OFF_CPU, calls = counts->calls - off_cpu;
-        calls = lode_sample_scaled(calls, lode_sample_counts(sample));
+        calls = lode_sample_scaled(calls, counted);
         counts->calls = off_cpu | (calls > 0 ? calls : 1);
-        counts->self = lode_sample_scaled(counts->self, lode_sample_times(sample));
+        counts->self = lode_sample_scaled(counts->self, times);
     }
+    for (uint32_t i = 0; elapsed && i < tree->count; i++)
+        elapsed[i] = lode_sample_scaled(elapsed[i], times);
+}
+
+/* Of workers that have what an estimate reads in any case, or of the others. */
+static lode_status merge_some(struct lode_calltree_job *self, struct lode_content_tree *nodes, bool is_sure,
+                              uint64_t **elapsed, lode_error *error)
+{
+    for (unsigned i = 1; i < lode_pass_worker_count(&self->pass); i++) {
+        if (lode_sample_is_sure(&self->pass.sample, i) != is_sure)
+            continue;
+        LODE_TRY(merge_trees(nodes, &self->workers[i], elapsed, error));
+        lode_calltree_builder_close(&self->workers[i].builder);
+    }
+    return LODE_OK;
+}
+
+static lode_status merge_workers(struct lode_calltree_job *self, struct lode_content_tree *nodes,
+                                 uint64_t **elapsed, lode_error *error)
+{
+    if (self->has_sides) {
+        *elapsed = calloc(nodes->count, sizeof **elapsed);
+        LODE_TRY_ALLOC(*elapsed, error);
+        for (uint32_t i = 0; i < nodes->count; i++)
+            (*elapsed)[i] = node_elapsed(&self->workers[0], i);
+    }
+    LODE_TRY(merge_some(self, nodes, false, elapsed, error));
+    if (self->pass.sample.piece == 0)
+        return LODE_OK;
+    scale_counts(nodes, &self->pass.sample, *elapsed);
+    return merge_some(self, nodes, true, elapsed, error);
 }
 
 static lode_status merge_all(struct lode_calltree_job *self, lode_calltree *tree, lode_error *error)
 {
     uint64_t *elapsed = NULL; /* by node */
     struct lode_content_tree *nodes = finish_worker(&self->workers[0]);
-    if (self->has_sides) {
-        elapsed = calloc(nodes->count, sizeof *elapsed);
-        LODE_TRY_ALLOC(elapsed, error);
-        for (uint32_t i = 0; i < nodes->count; i++)
-            elapsed[i] = node_elapsed(&self->workers[0], i);
-    }
-    lode_status status = LODE_OK;
-    for (unsigned i = 1; i < lode_pass_worker_count(&self->pass) && status == LODE_OK; i++) {
-        status = merge_trees(nodes, &self->workers[i], &elapsed, error);
-        lode_calltree_builder_close(&self->workers[i].builder);
-    }
-    if (self->pass.sample.piece > 0)
-        scale_counts(nodes, &self->pass.sample);
+    lode_status status = merge_workers(self, nodes, &elapsed, error);
     tree->estimate = self->pass.sample.read;
     tree->cost.profiles = self->pass.row_count;
     if (status == LODE_OK)

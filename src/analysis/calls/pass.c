@@ -3,6 +3,7 @@
 #include "analysis/calls/calls.h"
 #include "analysis/calls/finding_list.h"
 #include "analysis/calls/off_cpu.h"
+#include "analysis/calls/parts/estimate.h"
 #include "analysis/calls/parts/pieces.h"
 #include "analysis/calls/parts/sample.h"
 #include "analysis/calls/slice.h"
@@ -278,6 +279,13 @@ static lode_cursor_options options_of_row(struct run *run, unsigned worker)
     return options;
 }
 
+/* What is not read may be damaged, too: not for an estimate. */
+static void meet_repairs(struct run *run)
+{
+    if (run->pass->sample.piece > 0)
+        run->is_misfit = true;
+}
+
 static lode_status read_track(struct run *run, unsigned worker, lode_track_row *row, lode_error *error)
 {
     const struct lode_pass *pass = run->pass;
@@ -292,6 +300,8 @@ static lode_status read_track(struct run *run, unsigned worker, lode_track_row *
         status = pass->end(pass->user, self->number, &own, error);
     if (self->off_cpu.is_asked)
         own.out = self->off_cpu.inside;
+    if (own.repairs > 0)
+        meet_repairs(run);
     /* Not its track, which other workers read. */
     lode_piece_add(row, &own);
     return status;
@@ -336,6 +346,10 @@ static lode_status read_piece(struct run *run, unsigned worker, const struct lod
     LODE_TRY(pass->end(pass->user, number, &part, error));
     if (run->workers[worker].off_cpu.is_asked)
         part.out = run->workers[worker].off_cpu.inside;
+    if (part.repairs > 0)
+        meet_repairs(run);
+    if (pass->sample.piece > 0 && !lode_sample_is_sure(&pass->sample, number))
+        lode_sample_piece(&pass->sample, &part);
     pthread_mutex_lock(&run->lock);
     lode_piece_add(row, &part);
     pthread_mutex_unlock(&run->lock);
@@ -499,6 +513,20 @@ static void run_close(struct run *run)
     pthread_mutex_destroy(&run->lock);
 }
 
+/* Of all rows from those that were read whole; pieces are estimates already. */
+static void estimate_rows(struct run *run)
+{
+    struct lode_pass *pass = run->pass;
+    struct lode_sample_carry carry = {0};
+    for (uint32_t i = 0; i < run->count; i++) {
+        uint32_t row = run->order[i].place;
+        if (row >= pass->row_count || run->order[i].group == LODE_SAMPLE_GROUPS)
+            continue;
+        for (uint32_t end = end_of_item(pass, row); row < end; row++)
+            lode_sample_row(&pass->sample, &carry, &pass->rows[row]);
+    }
+}
+
 /* LODE_NOT_FOUND: the pieces do not fit, or what failed is to be found in a whole track. */
 static lode_status run_once(struct lode_pass *pass, lode_error *error)
 {
@@ -512,8 +540,11 @@ static lode_status run_once(struct lode_pass *pass, lode_error *error)
         .items = run.count, .work = work, .context = &run, .window = run.count, .pool = pass->options.pool};
     if (status == LODE_OK)
         status = lode_pool_run(pass->threads, &job, error);
-    if (run.pieces.count > 0 && (run.is_misfit || status != LODE_OK) && status != LODE_ERR_CANCELLED)
+    bool has_parts = run.pieces.count > 0 || pass->sample.piece > 0;
+    if (has_parts && (run.is_misfit || status != LODE_OK) && status != LODE_ERR_CANCELLED)
         status = LODE_NOT_FOUND;
+    if (status == LODE_OK && pass->sample.piece > 0)
+        estimate_rows(&run);
     if (status == LODE_OK && pass->options.on_finding)
         status = pass_findings_on(&run, error);
     run_close(&run);
@@ -526,7 +557,7 @@ lode_status lode_pass_run(struct lode_pass *pass, lode_error *error)
     lode_status status = run_once(pass, error);
     if (pass->sample.piece > 0 && status == LODE_NOT_FOUND)
         return lode_fail(error, LODE_ABSENT, NULL, LODE_NO_OFFSET,
-                         "these calls cannot be estimated: some of them need to be repaired");
+                         "these calls cannot be estimated from parts");
     if (status != LODE_NOT_FOUND || !was_cut)
         return status;
     pass->cuts = false;

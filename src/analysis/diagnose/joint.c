@@ -28,7 +28,7 @@ static bool reads_the_same(const struct lode_pass *pass)
                     slice->min_time == 0;
     bool keeps_off_cpu = !slice->no_sched || recording->is_never_out || !recording->has_sched;
     return is_whole && keeps_off_cpu && !pass->options.is_running && !pass->options.strict &&
-           recording->mains == NULL;
+           pass->options.parts == 0 && recording->mains == NULL;
 }
 
 static lode_status prepare(struct jobs *jobs, const lode_recording *recording, const lode_slice *slice,

@@ -11,6 +11,7 @@ void rec_free_calls(rec_session *s)
 {
     rec_release_result(s->calls);
     s->calls = NULL;
+    s->estimate = NULL;
 }
 
 static int compute(rec_result *result, rec_session *s, const lode_calls_options *options)
@@ -49,10 +50,12 @@ static rec_result *find_or_compute(rec_session *s, const lode_calls_options *opt
 /* The filter shows a part of a row: for this command only. */
 static rec_result *compute_again(rec_session *s, const lode_calls_options *options)
 {
+    lode_calls_options same = *options;
+    same.parts = s->estimate ? options->parts : 0;
     rec_free_calls(s);
     tally_free(&s->reading);
     (void)rec_calls_options(s); /* how many findings are counted */
-    return rec_make_result(s, compute, options);
+    return rec_make_result(s, compute, &same);
 }
 
 static lode_status select_rows(rec_rows *rows, rec_session *s, const lode_calls_options *options,
@@ -60,6 +63,7 @@ static lode_status select_rows(rec_rows *rows, rec_session *s, const lode_calls_
 {
     size_t hidden;
     rows->calls = s->calls->joint.calls;
+    s->estimate = lode_calls_estimate(rows->calls);
     rows->order = alloc_array(lode_calls_count(rows->calls) + 1, sizeof *rows->order);
     /* What the filter hides was not computed at all, unless the calls come from a host. */
     lode_status status =
@@ -76,7 +80,6 @@ int rec_compute_calls(rec_session *s, const lode_calls_options *options, rec_row
     s->calls = find_or_compute(s, options);
     if (!s->calls)
         return EXIT_TROUBLE;
-    s->estimate = lode_calls_estimate(s->calls->joint.calls);
     lode_status status = select_rows(rows, s, options, &error);
     if (status == LODE_ABSENT) {
         rec_free_rows(rows);

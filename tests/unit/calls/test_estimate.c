@@ -236,25 +236,135 @@ static void a_part_of_tracks_is_not_estimated(void **state)
     drop(recording);
 }
 
-static void what_needs_repairs_is_not_estimated(void **state)
+/* Calls of one function, and in place of one of them a call of another one that waits. */
+struct waiting {
+    struct minirec rec;
+    lode_memory_file files[MINIREC_FILES];
+    lode_recording *recording;
+};
+
+/* A recording of one thread, 101, whose records follow. */
+static void make_single(struct minirec *rec)
 {
+    static const char *const others[] = {"100.dat", "101.dat", "102.dat", "perf-cpu0.dat", "perf-cpu1.dat"};
     struct minirec_options options = MINIREC_OPTIONS_INIT;
+    minirec_make(rec, &options);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        minirec_set(rec, others[i], "", 0);
+}
+
+static void open_waiting(struct waiting *self, unsigned calls, unsigned at, int64_t wait)
+{
+    lode_error error = {0};
+    uint64_t time = 1000;
+    make_single(&self->rec);
+    for (unsigned i = 0; i < calls; i++, time += 50) {
+        uint64_t address = i == at ? MINIREC_LEAF : MINIREC_RUN;
+        minirec_record(&self->rec, "101.dat", time, MINIREC_ENTRY, address, 0);
+        time += 90 + i % 21 + (i == at ? (uint64_t)wait : 0);
+        minirec_record(&self->rec, "101.dat", time, MINIREC_EXIT, address, 0);
+    }
+    if (lode_recording_open_memory(&self->recording, self->files, minirec_list(&self->rec, self->files), NULL,
+                                   &error) != LODE_OK)
+        fail_msg("%s", error.text);
+    self->recording->piece = 1024;
+}
+
+static void close_waiting(struct waiting *self)
+{
+    lode_recording_close(self->recording);
+    minirec_free(&self->rec);
+}
+
+/* Each function but for a hundredth of all time, and what the margin allows. */
+static void compare_within(const lode_calls *exact, const lode_calls *estimate)
+{
+    double all = 0;
+    for (size_t i = 0; i < lode_calls_count(exact); i++)
+        all += (double)lode_calls_at(exact, i)->self;
+    assert_true(lode_calls_estimate(estimate)->parts_read * 4 < lode_calls_estimate(estimate)->parts);
+    for (size_t i = 0; i < lode_calls_count(estimate); i++) {
+        const lode_call_row *row = lode_calls_at(estimate, i), *same = row_of(exact, row->function);
+        double off = fabs((double)row->self - (double)same->self);
+        assert_true(off <= 0.01 * all + lode_calls_margin(estimate, i)->self);
+        assert_true(off <= 0.1 * (double)same->self);
+        assert_true(row->mean == 0 && row->max == 0 && lode_calls_percentile(estimate, i, 0.5) == 0);
+    }
+}
+
+static void a_long_wait_is_found_wherever_it_is(void **state)
+{
+    (void)state;
+    for (unsigned at = 200; at < 15000; at += 977) {
+        struct waiting self;
+        open_waiting(&self, 15000, at, 1000000000);
+        lode_calls *estimate = calls_of(self.recording, 32, 2);
+        lode_calltree *estimated = tree_of(self.recording, 32, 2);
+        self.recording->piece = 0;
+        lode_calls *exact = calls_of(self.recording, 0, 1);
+        lode_calltree *tree = tree_of(self.recording, 0, 1);
+        const lode_call_row *longest = lode_calls_at(estimate, 0);
+        assert_ptr_equal(longest->function, lode_calls_at(exact, 0)->function);
+        assert_true(longest->self == lode_calls_at(exact, 0)->self && longest->calls == 1);
+        compare_within(exact, estimate);
+        assert_true(fabs((double)estimated->total[0] - (double)tree->total[0]) <
+                    0.01 * (double)tree->total[0]);
+        lode_calls_free(exact);
+        lode_calls_free(estimate);
+        lode_calltree_free(tree);
+        lode_calltree_free(estimated);
+        close_waiting(&self);
+    }
+}
+
+static void times_that_go_back_at_a_cut_are_not_estimated(void **state)
+{
+    struct waiting self;
+    (void)state;
+    open_waiting(&self, 15000, 7000, -500000);
+    assert_int_equal(status_of(self.recording, NULL, 32), LODE_ABSENT);
+    close_waiting(&self);
+}
+
+static void strict_reads_all(void **state)
+{
+    lode_calls_options options = LODE_CALLS_OPTIONS_INIT;
+    struct waiting self;
+    lode_calls *calls;
+    (void)state;
+    options.parts = 32;
+    options.strict = 1;
+    open_waiting(&self, 15000, 7000, 0);
+    assert_int_equal(lode_calls_compute(&calls, self.recording, NULL, &options, NULL), LODE_OK);
+    assert_null(lode_calls_estimate(calls));
+    lode_calls_free(calls);
+    close_waiting(&self);
+}
+
+static void check_repaired(uint64_t piece)
+{
     lode_memory_file files[MINIREC_FILES];
     lode_recording *recording = NULL;
     struct minirec rec;
     lode_error error = {0};
-    (void)state;
-    minirec_make(&rec, &options);
-    minirec_set(&rec, "101.dat", "", 0);
+    make_single(&rec);
     for (unsigned i = 0; i < 400; i++)
         minirec_record(&rec, "101.dat", 1000 + i, i % 2 || i == 200 ? MINIREC_EXIT : MINIREC_ENTRY,
                        MINIREC_RUN, 0);
     assert_int_equal(lode_recording_open_memory(&recording, files, minirec_list(&rec, files), NULL, &error),
                      LODE_OK);
-    recording->piece = 64;
+    recording->piece = piece;
     assert_int_equal(status_of(recording, NULL, ALL), LODE_ABSENT);
     lode_recording_close(recording);
     minirec_free(&rec);
+}
+
+static void what_needs_repairs_is_not_estimated(void **state)
+{
+    (void)state;
+    check_repaired(64);
+    /* In tracks that are read whole. */
+    check_repaired(1 << 20);
 }
 
 int main(void)
@@ -264,6 +374,9 @@ int main(void)
         cmocka_unit_test(margins_have_most_exact_values),
         cmocka_unit_test(the_same_parts_for_any_number_of_threads),
         cmocka_unit_test(a_part_of_tracks_is_not_estimated),
+        cmocka_unit_test(a_long_wait_is_found_wherever_it_is),
+        cmocka_unit_test(times_that_go_back_at_a_cut_are_not_estimated),
+        cmocka_unit_test(strict_reads_all),
         cmocka_unit_test(what_needs_repairs_is_not_estimated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

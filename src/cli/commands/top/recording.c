@@ -233,9 +233,18 @@ static void print_calls(out *o, rec_session *s, const rec_rows *rows, const top_
     label_free(&l);
 }
 
+/* Whether an estimate has what rows are sorted by. */
+static int can_estimate(lode_calls_sort sort)
+{
+    return sort == LODE_CALLS_BY_SELF || sort == LODE_CALLS_BY_TOTAL || sort == LODE_CALLS_BY_CALLS ||
+           sort == LODE_CALLS_BY_ERRORS || sort == LODE_CALLS_BY_ELAPSED || sort == LODE_CALLS_BY_NAME;
+}
+
 static int print_top(out *o, rec_session *s, const top_settings *settings)
 {
     rec_rows rows;
+    if (s->shared->estimate && !can_estimate(settings->sort))
+        return report("--estimate has no numbers of single calls to sort by (see 'lode help top')");
     lode_calls_options options = rec_calls_options(s);
     options.sort = settings->sort;
     options.merge = !settings->is_by_symbol;
@@ -295,6 +304,7 @@ static void print_neighbours(out *o, rec_session *s, const lode_neighbours *rows
         write_neighbour(o, lode_neighbours_at(rows, i), names_of_recordings(s->shared->names), &l);
     out_table_end(o);
     out_shown(o, shown, count, "rows");
+    rec_say_estimate(o, s);
     if (name->functions > 1)
         out_say(o, "%s '%s'", COUNTED(name->functions, "function matches", "functions match"), name->text);
     if (count == 0)
