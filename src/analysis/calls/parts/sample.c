@@ -179,8 +179,8 @@ static void keep(const struct choice *self, size_t part, uint32_t *kept, uint32_
 }
 
 /*
- * Parts that have much of the time, such as a long wait, are read in any case. Of the others, one of
- * each stride is read and stands for it.
+ * Parts that have much of the time, such as a long wait, are read in any case. Of the others, one
+ * of each stride is read and stands for it.
  */
 static lode_status choose(struct choice *self, lode_error *error)
 {
