@@ -53,7 +53,7 @@ class Call:
 
     @property
     def own(self):
-        return self.time - sum(call.time for call in self.inside)
+        return self.end - self.begin - sum([call.end - call.begin for call in self.inside])
 
 
 class Track:
