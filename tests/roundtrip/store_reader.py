@@ -60,6 +60,8 @@ def chunks(path):
 
 def item(data, at):
     """A whole item, or BREAK, and where it ends; tag 8 with its open array is the Tag(8, None)."""
+    if data[at] < 24:
+        return data[at], at + 1  # a small number, which most are
     major, low = data[at] >> 5, data[at] & 31
     at += 1
     if low == 31:
