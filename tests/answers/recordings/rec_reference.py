@@ -69,8 +69,9 @@ def walk(calls, above=()):
     while pending:
         call, path = pending.pop()
         yield call, path
-        inner = path + (call,)
-        pending += [(other, inner) for other in reversed(call.inside)]
+        if call.inside:
+            inner = path + (call,)
+            pending += [(other, inner) for other in reversed(call.inside)]
 
 
 def all_calls(tracks):
