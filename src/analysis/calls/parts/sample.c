@@ -21,7 +21,6 @@ struct choice {
     const struct lode_pieces *pieces;
     uint32_t (*end_of_item)(const struct lode_pass *, uint32_t);
     struct lode_sampled *chosen;
-    uint32_t count;
     /* The part that is being made: its bytes and time, and where its places begin. */
     uint64_t bytes, time;
     uint32_t first;
@@ -79,13 +78,13 @@ static lode_status end_part(struct choice *self, lode_error *error)
     sample->read.bytes += self->bytes;
     sample->time += self->time;
     if (is_chosen) {
-        uint32_t group = (uint32_t)(sample->read.parts_read++ % LODE_SAMPLE_GROUPS);
+        uint8_t group = (uint8_t)(sample->read.parts_read++ % LODE_SAMPLE_GROUPS);
         sample->read.bytes_read += self->bytes;
         sample->time_read[group] += self->time;
-        for (; self->first < self->count; self->first++)
-            self->chosen[self->first].group = group;
+        for (; self->first < self->chosen->count; self->first++)
+            self->chosen->groups[self->first] = group;
     } else {
-        self->count = self->first;
+        self->chosen->count = self->first;
     }
     self->bytes = self->time = 0;
     return LODE_OK;
@@ -93,7 +92,7 @@ static lode_status end_part(struct choice *self, lode_error *error)
 
 static void add(struct choice *self, uint32_t place, uint64_t bytes, uint64_t time)
 {
-    self->chosen[self->count++].place = place;
+    self->chosen->places[self->chosen->count++] = place;
     self->bytes += bytes;
     self->time += time;
 }
@@ -153,16 +152,15 @@ static lode_status choose(struct choice *self, lode_error *error)
     return pass->sample.read.parts_read < 2 * LODE_SAMPLE_GROUPS ? fail_absent(error) : LODE_OK;
 }
 
-lode_status lode_sample_choose(struct lode_sampled **chosen, uint32_t *count, struct lode_pass *pass,
+lode_status lode_sample_choose(struct lode_sampled *chosen, struct lode_pass *pass,
                                const struct lode_pieces *pieces,
                                uint32_t (*end_of_item)(const struct lode_pass *, uint32_t), lode_error *error)
 {
-    struct choice self = {.pass = pass, .pieces = pieces, .end_of_item = end_of_item};
+    struct choice self = {.pass = pass, .pieces = pieces, .end_of_item = end_of_item, .chosen = chosen};
     pass->sample = (struct lode_sampling){.piece = pass->sample.piece};
-    self.chosen = calloc(pass->row_count + pieces->count + 1, sizeof *self.chosen);
-    LODE_TRY_ALLOC(self.chosen, error);
-    lode_status status = choose(&self, error);
-    *chosen = self.chosen;
-    *count = self.count;
-    return status;
+    chosen->places = calloc(pass->row_count + pieces->count + 1, sizeof *chosen->places);
+    LODE_TRY_ALLOC(chosen->places, error);
+    chosen->groups = calloc(pass->row_count + pieces->count + 1, sizeof *chosen->groups);
+    LODE_TRY_ALLOC(chosen->groups, error);
+    return choose(&self, error);
 }
