@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`lode tree` with several metrics, and parts of a tree (--below, --skip), against the reference."""
 
+import corpora
 import db_reference as reference
 from asking import Wrong, nested
 
@@ -77,7 +78,12 @@ def _below(answers, cost, mode, words, path, rows):
             answers.expect(found[field], getattr(right, field), f"{field} of a row below {path}", cost.total)
         answers.expect((found["depth"], found["parent_row"]), (0, None), "depth of a row")
         answers.expect(found["children"], len([c for c in right.children if c.inclusive > 0]), f"children of a row below {path}")
-    for skip, limit in ((0, 1), (1, 2), (len(shown), 3)):
+    slices = ((0, 1), (1, 2), (len(shown), 3))
+    if corpora.is_own():
+        # Of few stores, each row has its turn; with the larger corpus, all have all.
+        slices = slices[answers.counts["rows in parts"] % 3:][:1]
+    answers.counts["rows in parts"] += 1
+    for skip, limit in slices:
         part = answers.run("tree", "--skip", skip, "--limit", limit, *options)
         answers.expect(part["row_count"], len(shown), "rows of which a part is shown")
         answers.expect(part["is_truncated"], skip + limit < len(shown), "whether more follow")

@@ -68,11 +68,38 @@ def bundled(name, is_strict):
     return schema
 
 
+def names_in(schema, node, found):
+    """The definitions that a part of a schema leads to."""
+    for part in walk(node):
+        name = part.get("$ref", "").removeprefix("#/$defs/") if isinstance(part, dict) else ""
+        if name and name not in found:
+            found.add(name)
+            names_in(schema, schema["$defs"][name], found)
+    return found
+
+
+def inlined(schema):
+    """The same with definitions in place of references to them, which takes a third from validation; those that contain themselves stay."""
+    stay = {name for name, node in schema["$defs"].items() if name in names_in(schema, node, set())}
+
+    def expanded(node):
+        if isinstance(node, list):
+            return [expanded(part) for part in node]
+        if not isinstance(node, dict):
+            return node
+        name = node.get("$ref", "").removeprefix("#/$defs/")
+        if name and name not in stay and node.keys() <= {"$ref", "description"}:
+            return expanded(schema["$defs"][name])
+        return {key: expanded(value) for key, value in node.items()}
+
+    return expanded(schema)
+
+
 class Judge:
     """Validators by name, and the fields that outputs had."""
 
     def __init__(self):
-        self.strict = {name: jsonschema.Draft202012Validator(bundled(name, True)) for name in names_of_the_program()}
+        self.strict = {name: jsonschema.Draft202012Validator(inlined(bundled(name, True))) for name in names_of_the_program()}
         self.seen = {name: set() for name in self.strict}
 
     def problems(self, answer):

@@ -26,10 +26,10 @@ from tap import Tap  # noqa: E402
 NUMBERS = (1, 2, 3, 5, 12)
 
 
-def ci_list(shard=None, mode="full"):
+def ci_list(shard=None, mode="full", part=None):
     """What .ci/run would do: (exit status, lines)."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("LODE_CI")}
-    env |= {"LODE_CI_LIST": "1", "LODE_CI": mode, **({"LODE_CI_SHARD": shard} if shard else {})}
+    env |= {"LODE_CI_LIST": "1", "LODE_CI": mode, **({"LODE_CI_SHARD": shard} if shard else {}), **({"LODE_CI_PART": str(part)} if part else {})}
     done = subprocess.run(["bash", ROOT / ".ci" / "run"], env=env, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout.splitlines()
 
@@ -72,6 +72,9 @@ def main():
     tap.check(wanted <= steps, "everything has the steps that other runs leave out", sorted(wanted - steps))
     missing = [name for name in names if f"gcc: {name}" not in everything]
     tap.check(not missing, "everything has all tests", missing)
+    turns = [work(ci_list(mode="quick", part=part)[1], tests) for part in range(1, 9)]
+    wrong = [part for part, turn in enumerate(turns, 1) if turn["gcc: recipes"] != turn["clone"]]
+    tap.check(not wrong and sum(turn["clone"] for turn in turns) == 2, "every fourth commit runs the recipes, which no clone does by itself", wrong)
     for count in NUMBERS:
         shards = [work(ci_list(f"{number}/{count}")[1], tests) for number in range(1, count + 1)]
         wrong = difference(sum(shards, Counter()), everything)

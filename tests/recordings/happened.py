@@ -95,10 +95,9 @@ class Track:
         self._run()
 
     def _run(self):
-        records = ((record.time, 0, record) for record in self._in_order())
-        events = ((event.time, 1, event) for event in self._paired_events())
-        for _, is_event, item in heapq.merge(records, events, key=lambda item: item[:2]):
-            if not is_event:
+        # Of one time, records come first.
+        for item in heapq.merge(self._in_order(), self._paired_events(), key=lambda item: item.time):
+            if isinstance(item, reader.Record):
                 self._record(item)
             elif item.kind == reader.TASK_EXIT:
                 self._end(max(self.now, item.time))
@@ -121,8 +120,9 @@ class Track:
                 continue
             if record.time < last:
                 self.repairs.append(("time", "", record.offset))
-            last = max(last, record.time)
-            yield record._replace(time=last)
+                record = record._replace(time=last)
+            last = record.time
+            yield record
 
     def _paired_events(self):
         """What perf saw, without times off the processor that do not end."""
@@ -238,6 +238,8 @@ class Track:
 
     def _has_jumped(self, depth):
         """Whether one of the calls that are deeper is a jump."""
+        if not self.stack or self.stack[-1].depth <= depth:
+            return False  # depths grow from call to call
         return any(frame.depth > depth and frame.function.name in JUMPS for frame in self.stack)
 
 

@@ -10,6 +10,7 @@ BASE = 0x5555_5555_4000
 TIME = 1_000_000_000
 PROGRAM = "/opt/x/prog"
 SESSION = "0123456789abcdef"
+RECORD = struct.Struct("<QQ")
 OPERATIONS = ("drop", "drop some", "double", "lose", "depth", "time", "address", "type")
 
 
@@ -17,8 +18,9 @@ def record(kind, time, depth, address, payload=None):
     """The bytes of a record; a payload of any length, even none, is padded to 8."""
     more = 0 if payload is None else 1
     word = reader.KINDS.index(kind) | more << 2 | 5 << 3 | depth << 6 | address << 16
-    padded = b"" if payload is None else payload + b"\xaa" * (-len(payload) % 8)
-    return struct.pack("<QQ", time, word) + padded
+    if payload is None:
+        return RECORD.pack(time, word)
+    return RECORD.pack(time, word) + payload + b"\xaa" * (-len(payload) % 8)
 
 
 def perf_record(tid, time, kind):

@@ -281,9 +281,9 @@ class Recording:
         """The records of a task, up to the first thing that is none."""
         path = self.folder / f"{tid}.dat"
         data = path.read_bytes() if path.exists() else b""
-        offset = 0
+        offset, unpack = 0, struct.Struct(self.endian + "QQ").unpack_from
         while offset + 16 <= len(data):
-            time, word = struct.unpack_from(self.endian + "QQ", data, offset)
+            time, word = unpack(data, offset)
             if word >> 3 & 7 != 5:
                 raise Damaged(f"{tid}.dat: no record at {offset:#x}")
             kind, depth, address = word & 3, word >> 6 & 0x3FF, word >> 16

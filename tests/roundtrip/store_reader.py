@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Trace stores, read from what is known of their bytes and from nothing of Lode: WAL, chunks, CBOR, traces."""
 
+import functools
 import struct
 import zlib
 from pathlib import Path
@@ -60,6 +61,8 @@ def chunks(path):
 
 def item(data, at):
     """A whole item, or BREAK, and where it ends; tag 8 with its open array is the Tag(8, None)."""
+    if data[at] < 24:
+        return data[at], at + 1  # a small number, which most are
     major, low = data[at] >> 5, data[at] & 31
     at += 1
     if low == 31:
@@ -147,7 +150,11 @@ class Store:
         return (text[1:-1] if text[:1] in (b"\x05", b"\x06", b"\x08") else text).decode()
 
     def method(self, call):
-        names = [self.plain(part) for part in self.parts(call.info[METHOD], 0x0B)]
+        return self._method(call.info[METHOD])
+
+    @functools.lru_cache(4096)
+    def _method(self, text_id):
+        names = [self.plain(part) for part in self.parts(text_id, 0x0B)]
         return f"{names[0]}.{names[1]}{names[2]}"
 
     def exception(self, text_id):

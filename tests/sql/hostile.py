@@ -33,11 +33,13 @@ WRONG = ("", "selec", "select", "select * from nothing", "select nothing from va
          "select " + ",".join(["1"] * 600), "select * from " + ",".join(f"metric a{i}" for i in range(70)), "select 'x" + "y" * 1200000 + "'",
          "select zeroblob(100000000)", "select printf('%100000000d', 1)", "select replace(hex(zeroblob(8000000)), '0', 'aaaaaaaaaa')",
          "select * from value where value like '" + "%a" * 400 + "'", "select randomblob(1000000000)", "select 'a' regexp '('", "select 'a' regexp '" + "a" * 2000 + "'")
+# A join that takes for ever whatever the store's size: two rows make 2^40.
+MANY = ", ".join(f"value t{i}" for i in range(40))
 ENDLESS = (
     "with recursive r(x) as (select 1 union all select x + 1 from r) select count(*) from r",
     "with recursive r(x) as (select 1 union all select x + 1 from r) select x from r where x < 0",
-    "select count(*) from value a, value b, value c, value d",
-    "select sum(a.value) from value a, value b, value c, value d where a.value <> b.value + c.value + d.value",
+    f"select count(*) from {MANY}",
+    f"select sum(t0.value) from {MANY} where t0.value <> t1.value + t2.value + t39.value",
 )
 HUNGRY = ("with recursive r(x) as (select zeroblob(10000000) union all select x from r) select group_concat(hex(x)) from (select x from r limit 200)",
           "select group_concat(a.name || b.name || c.name) from context a, context b, context c, context d, context e",

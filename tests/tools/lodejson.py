@@ -9,22 +9,21 @@ import json
 NUMBERS = ("offset", "physical")
 
 
-def _is_digits(value):
-    return isinstance(value, str) and value.lstrip("-").isdigit()
-
-
-def _number(key, value):
-    if _is_digits(value) and (key in NUMBERS or key.endswith("_ns")):
-        return int(value)
-    if key == "samples" and isinstance(value, list):
-        return [[int(time), context] for time, context in value]
-    return value
+def _value(key, value):
+    if isinstance(value, str):
+        is_number = (key.endswith("_ns") or key in NUMBERS) and value.lstrip("-").isdigit()
+        return int(value) if is_number else value
+    return [[int(time), context] for time, context in value] if key == "samples" and isinstance(value, list) else value
 
 
 def _members(pairs):
-    result = {key: _number(key, value) for key, value in pairs}
+    # Most values are numbers, and need no second look.
+    result = dict(pairs)
     if len(result) != len(pairs):
         raise ValueError("an object has the same key twice")
+    for key, value in pairs:
+        if isinstance(value, (str, list)):
+            result[key] = _value(key, value)
     return result
 
 

@@ -13,6 +13,7 @@ import uuid
 from pathlib import Path
 
 SOCKET_MAX = 85  # the path of a socket has at most 107 bytes, with the name in it
+MARK = "---- the next statement"
 SETTINGS = """
 listen_addresses = ''
 unix_socket_directories = '{socket}'
@@ -108,6 +109,16 @@ class Server:
         if done.returncode != 0:
             raise RuntimeError(done.stderr.decode())
         return lines
+
+    def errors(self, statements, database="postgres", user="admin"):
+        """What each of some statements, which stand alone, is refused with; '' if it is not. One program asks all."""
+        script = "".join(f"\\warn {MARK}\n{text};\n" for text in statements)
+        done = subprocess.run([self.bin / "psql", "-X", "-A", "-t", "-q", "-d", self.address(database, user), "-f", "-"],
+                              input=script.encode(), capture_output=True, check=False)
+        found = done.stderr.decode().split(f"{MARK}\n")[1:]
+        if done.returncode != 0 or len(found) != len(statements):
+            raise RuntimeError(done.stderr.decode())
+        return found
 
     def database(self, template="template1"):
         """A new one; its name."""

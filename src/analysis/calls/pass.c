@@ -42,8 +42,7 @@ struct worker {
 struct run {
     struct lode_pass *pass;
     /* First rows of what a worker reads and, after the number of rows, pieces. */
-    struct lode_sampled *order;
-    uint32_t count; /* of them */
+    struct lode_sampled order;
     struct lode_pieces pieces;
     atomic_bool is_misfit; /* a piece did not end where the next one began */
     struct worker *workers;
@@ -401,8 +400,9 @@ static uint64_t bytes_of_item(const struct lode_pass *pass, uint32_t row)
 static lode_status work(void *context, uint64_t item, unsigned worker, lode_error *error)
 {
     struct run *run = context;
-    uint32_t row = run->order[item].place, rows = run->pass->row_count;
-    run->workers[worker].number = worker * run->pass->groups + run->order[item].group;
+    uint32_t row = run->order.places[item], rows = run->pass->row_count;
+    run->workers[worker].number =
+        worker * run->pass->groups + (run->order.groups ? run->order.groups[item] : 0);
     if (run->is_misfit)
         return LODE_OK;
     if (row >= rows)
@@ -424,7 +424,7 @@ static uint64_t bytes_of(const struct run *run, uint32_t place)
 
 static int compare_sizes(const void *left, const void *right, void *argument)
 {
-    uint32_t a = ((const struct lode_sampled *)left)->place, b = ((const struct lode_sampled *)right)->place;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     uint64_t x = bytes_of(argument, a), y = bytes_of(argument, b);
     if (x != y)
         return x > y ? -1 : 1;
@@ -457,7 +457,7 @@ static void put(struct run *run, uint32_t place, bool is_large)
 {
     uint64_t least = run->progress.total / SMALL_TRACKS / run->pass->threads;
     if ((bytes_of(run, place) >= least) == is_large)
-        run->order[run->count++].place = place;
+        run->order.places[run->order.count++] = place;
 }
 
 /*
@@ -468,8 +468,8 @@ static lode_status put_in_order(struct run *run, lode_error *error)
 {
     const struct lode_pieces *pieces = &run->pieces;
     uint32_t rows = run->pass->row_count;
-    run->order = calloc(rows + pieces->count + 1, sizeof *run->order);
-    LODE_TRY_ALLOC(run->order, error);
+    run->order.places = calloc(rows + pieces->count + 1, sizeof *run->order.places);
+    LODE_TRY_ALLOC(run->order.places, error);
     for (int is_large = 1; is_large >= 0; is_large--) {
         for (uint32_t i = 0; i < rows; i = end_of_item(run->pass, i))
             if (pieces->cuts == NULL || pieces->cuts[i].count == 0)
@@ -477,7 +477,7 @@ static lode_status put_in_order(struct run *run, lode_error *error)
         for (uint32_t i = 0; i < pieces->count; i++)
             put(run, rows + i, is_large);
         if (is_large)
-            qsort_r(run->order, run->count, sizeof *run->order, compare_sizes, run);
+            qsort_r(run->order.places, run->order.count, sizeof *run->order.places, compare_sizes, run);
     }
     return LODE_OK;
 }
@@ -494,7 +494,7 @@ static lode_status run_open(struct run *run, lode_error *error)
     LODE_TRY(lode_pieces_make(&run->pieces, pass, run->progress.total, error));
     if (pass->sample.piece == 0)
         return put_in_order(run, error);
-    LODE_TRY(lode_sample_choose(&run->order, &run->count, pass, &run->pieces, end_of_item, error));
+    LODE_TRY(lode_sample_choose(&run->order, pass, &run->pieces, end_of_item, error));
     run->progress.total = pass->sample.read.bytes_read;
     return LODE_OK;
 }
@@ -509,7 +509,8 @@ static void run_close(struct run *run)
     }
     lode_pieces_free(&run->pieces);
     free(run->workers);
-    free(run->order);
+    free(run->order.places);
+    free(run->order.groups);
     pthread_mutex_destroy(&run->lock);
 }
 
@@ -518,9 +519,9 @@ static void estimate_rows(struct run *run)
 {
     struct lode_pass *pass = run->pass;
     struct lode_sample_carry carry = {0};
-    for (uint32_t i = 0; i < run->count; i++) {
-        uint32_t row = run->order[i].place;
-        if (row >= pass->row_count || run->order[i].group == LODE_SAMPLE_GROUPS)
+    for (uint32_t i = 0; i < run->order.count; i++) {
+        uint32_t row = run->order.places[i];
+        if (row >= pass->row_count || run->order.groups[i] == LODE_SAMPLE_GROUPS)
             continue;
         for (uint32_t end = end_of_item(pass, row); row < end; row++)
             lode_sample_row(&pass->sample, &carry, &pass->rows[row]);
@@ -536,8 +537,11 @@ static lode_status run_once(struct lode_pass *pass, lode_error *error)
     pthread_mutex_init(&run.lock, NULL);
     lode_status status = run_open(&run, error);
     /* The window spans all tracks: nothing waits for the first, largest one. */
-    struct lode_job job = {
-        .items = run.count, .work = work, .context = &run, .window = run.count, .pool = pass->options.pool};
+    struct lode_job job = {.items = run.order.count,
+                           .work = work,
+                           .context = &run,
+                           .window = run.order.count,
+                           .pool = pass->options.pool};
     if (status == LODE_OK)
         status = lode_pool_run(pass->threads, &job, error);
     bool has_parts = run.pieces.count > 0 || pass->sample.piece > 0;

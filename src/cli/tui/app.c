@@ -241,7 +241,7 @@ void tui_app_free(tui_app *app)
 {
     tui_app_forget(app);
     tui_report_forget(app);
-    lode_timeline_free(app->time.timeline);
+    tui_time_forget(&app->time);
     free(app->time.lines);
     label_free(&app->name);
 }

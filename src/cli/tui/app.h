@@ -58,8 +58,15 @@ typedef struct tui_tree {
     double total;
 } tui_tree;
 
+typedef enum tui_time_kind {
+    TUI_TIME_UNKNOWN,
+    TUI_TIME_BUSY,
+    TUI_TIME_IDLE
+} tui_time_kind;
+
 typedef struct tui_time {
     lode_timeline *timeline; /* of the lines that are on the screen */
+    tui_time_kind *kinds;    /* of its shares, as far as they were drawn */
     uint32_t *lines;         /* profiles or tracks in the order to show */
     size_t count;
     uint64_t begin, end; /* of everything */
@@ -183,6 +190,7 @@ char *tui_command(const tui_app *app);
 const char *tui_idle_mark(const tui_app *app);
 void tui_flame_forget(tui_app *app);
 void tui_report_forget(tui_app *app);
+void tui_time_forget(tui_time *t);
 /* Moves to a page. */
 void tui_go(tui_app *app, tui_page page);
 /* Whether a text has what is searched for, in any case of letters; 0 if nothing is. */

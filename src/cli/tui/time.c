@@ -159,6 +159,14 @@ static int is_drawn(const tui_time *t, size_t top, size_t rows, int width)
            t->drawn_rows == rows && t->drawn_depth == t->depth && t->drawn_columns == width;
 }
 
+void tui_time_forget(tui_time *t)
+{
+    lode_timeline_free(t->timeline);
+    free(t->kinds);
+    t->timeline = NULL;
+    t->kinds = NULL;
+}
+
 /* Computes the picture again, if it is another one. */
 static void draw(tui_app *app, size_t top, size_t rows, int width)
 {
@@ -167,8 +175,7 @@ static void draw(tui_app *app, size_t top, size_t rows, int width)
     lode_error error = {0};
     if (is_drawn(t, top, rows, width) || rows == 0)
         return;
-    lode_timeline_free(t->timeline);
-    t->timeline = NULL;
+    tui_time_forget(t);
     options.from = t->from;
     options.to = t->to;
     options.columns = (unsigned)width;
@@ -179,6 +186,8 @@ static void draw(tui_app *app, size_t top, size_t rows, int width)
                                   : draw_lines(app, top, rows, &options, &error);
     if (status != LODE_OK)
         tui_fail(app, &error);
+    if (t->timeline)
+        t->kinds = alloc_array(lode_timeline_share_count(t->timeline), sizeof *t->kinds);
     t->drawn_from = t->from;
     t->drawn_to = t->to;
     t->drawn_top = top;
@@ -197,13 +206,22 @@ static uint32_t row_of(const tui_time *t, uint32_t line)
     return UINT32_MAX;
 }
 
-/* A letter that stands for waiting in a picture of threads. */
+static tui_time_kind kind_of(const lode_timeline_share *share)
+{
+    int idles =
+        share->is_idle || ((share->context || share->function) &&
+                           lode_kind_by_rules(NULL, share->context, share->function) == LODE_KIND_IDLE);
+    return idles ? TUI_TIME_IDLE : TUI_TIME_BUSY;
+}
+
+/* A letter that stands for waiting in a picture of threads. The rules are asked once for each. */
 static int is_idle(const tui_time *t, int share)
 {
-    const lode_timeline_share *about = share < 0 ? NULL : lode_timeline_share_at(t->timeline, (size_t)share);
-    return about &&
-           (about->is_idle || ((about->context || about->function) &&
-                               lode_kind_by_rules(NULL, about->context, about->function) == LODE_KIND_IDLE));
+    if (share < 0)
+        return 0;
+    if (t->kinds[share] == TUI_TIME_UNKNOWN)
+        t->kinds[share] = kind_of(lode_timeline_share_at(t->timeline, (size_t)share));
+    return t->kinds[share] == TUI_TIME_IDLE;
 }
 
 /* Not running takes no letter away. */

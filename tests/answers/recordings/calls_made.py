@@ -53,8 +53,10 @@ class Thread:
         self.records.append(("exit", self.time, len(self.stack), name, None))
 
     def work(self, name, time):
-        with self.call(name):
-            self.run(time)
+        # As in call(), which takes a third of the time of a million of these.
+        self.records.append(("entry", self.time, len(self.stack), name, None))
+        self.run(time)
+        self.records.append(("exit", self.time, len(self.stack), name, None))
         return self
 
     def wait(self, name, time):

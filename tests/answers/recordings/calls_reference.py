@@ -43,11 +43,12 @@ def effect_of(function, slots):
     return "none" if name and BODY.search(name) else kinds.effect(function.module or None, name, is_stub(function, slots))
 
 
+@functools.lru_cache(4096)
 def path_of(path, slots):
-    """The activity that the time of the last call of a path belongs to."""
+    """The activity that the time of the last call of a path of functions belongs to."""
     above = "unknown"
-    for call in path:
-        found = activity_of(call.function, slots)
+    for function in path:
+        found = activity_of(function, slots)
         if found == "own" or (found == "omp-wait" and above == "omp"):
             above = found
         elif found not in ("lib", "off-cpu") and (above == "own" or above in WEAK):
@@ -55,17 +56,19 @@ def path_of(path, slots):
     return above
 
 
+@functools.lru_cache(4096)
 def spins(path, slots):
-    """Whether the last call of a path waits without being blocked: a switch to another thread is then part of the waiting."""
+    """Whether the last call of a path of functions waits without being blocked: a switch to another thread is then part of the waiting."""
     activity = path_of(path, slots)
-    library = itertools.takewhile(lambda call: activity_of(call.function, slots) != "own", reversed(path))
-    return activity in SPINNING or (activity == "lock" and any(effect_of(call.function, slots) in SPINS for call in library))
+    library = itertools.takewhile(lambda function: activity_of(function, slots) != "own", reversed(path))
+    return activity in SPINNING or (activity == "lock" and any(effect_of(function, slots) in SPINS for function in library))
 
 
+@functools.lru_cache(4096)
 def is_join(path, slots):
-    """Whether the last call of a path waits for the end of others, and is not part of a library function that does."""
-    library = [*itertools.takewhile(lambda call: activity_of(call.function, slots) != "own", reversed(path))]
-    joins = [effect_of(call.function, slots) in JOINS for call in library]
+    """Whether the last call of a path of functions waits for the end of others, and is not part of a library function that does."""
+    library = [*itertools.takewhile(lambda function: activity_of(function, slots) != "own", reversed(path))]
+    joins = [effect_of(function, slots) in JOINS for function in library]
     return bool(joins) and joins[0] and not any(joins[1:])
 
 
@@ -77,20 +80,22 @@ def track_times(track, slots):
         times[activity] = times.get(activity, 0) + time
 
     for call, above in uftrace.reference.walk(track.calls):
+        path = tuple([outer.function for outer in above])
         if not call.is_off:
-            activity = path_of((*above, call), slots)
+            path += (call.function,)
+            activity = path_of(path, slots)
             add(activity, call.own)
             useful += 0 if activity in WAITING or activity == "off-cpu" else call.own
-            if is_join((*above, call), slots):
+            if is_join(path, slots):
                 joining += call.time - sum(inner.time for inner in call.inside if inner.is_off and inner.function.symbol == PREEMPTED)
             continue
-        activity = path_of(above, slots) if above else "unknown"
+        activity = path_of(path, slots) if above else "unknown"
         is_preempted = call.function.symbol == PREEMPTED
-        if above and (spins(above, slots) if is_preempted else activity in WAITING or activity == "file"):
+        if above and (spins(path, slots) if is_preempted else activity in WAITING or activity == "file"):
             add(activity, call.time)
         else:
             add("unknown" if not above and not is_preempted else "off-cpu", call.time)
-        stolen += call.time if is_preempted and above and not spins(above, slots) else 0
+        stolen += call.time if is_preempted and above and not spins(path, slots) else 0
     outside = track.facts["duration_ns"] - sum(times.values())
     is_worker = track.calls and track.calls[0].function.symbol and BODY.search(track.calls[0].function.symbol)
     add("omp-idle" if is_worker else "unknown", outside + (times.pop("unknown", 0) if is_worker else 0))

@@ -53,7 +53,7 @@ class Call:
 
     @property
     def own(self):
-        return self.time - sum(call.time for call in self.inside)
+        return self.end - self.begin - sum([call.end - call.begin for call in self.inside])
 
 
 class Track:
@@ -69,8 +69,9 @@ def walk(calls, above=()):
     while pending:
         call, path = pending.pop()
         yield call, path
-        inner = path + (call,)
-        pending += [(other, inner) for other in reversed(call.inside)]
+        if call.inside:
+            inner = path + (call,)
+            pending += [(other, inner) for other in reversed(call.inside)]
 
 
 def all_calls(tracks):

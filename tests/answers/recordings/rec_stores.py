@@ -170,8 +170,9 @@ def texts(program, given):
     everything = [list(said(given, trace)) for trace in given.store.traces]
     step = max(1, len(everything) // 10)
     words = {word[:6].swapcase() for found in everything[::step] for text in found for word in re.findall(r"[A-Za-z0-9]{4,}", text)}
+    lower = [{text.lower() for text in found} for found in everything]
     for word in sorted(words)[:60] + ["no such word"]:
-        wanted = [number for number, found in enumerate(everything) if any(word.lower() in text.lower() for text in found)]
+        wanted = [number for number, found in enumerate(lower) if any(word.lower() in text for text in found)]
         wanted.sort(key=lambda number: (given.tracks[number].calls[0].begin, number))
         found = [row["track"] for row in program.json("search", given.path, word, "--limit", "0", cwd=given.path)["rows"]]
         yield len(wanted) + 1, [] if found == wanted else [f"search {word}: {found[:20]}, not {wanted[:20]}"]
@@ -193,7 +194,8 @@ def groups(program, given):
 def group_rows(given, by, rows):
     members = {}
     for trace, track in zip(given.store.traces, given.tracks):
-        values = [dict(trace.attributes).get(key) for key in by]
+        attributes = dict(trace.attributes)
+        values = [attributes.get(key) for key in by]
         members.setdefault(tuple(None if value is None else as_text(value) for value in values), []).append(track)
     wanted = {}
     for values, tracks in members.items():

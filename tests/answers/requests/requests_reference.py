@@ -4,9 +4,11 @@ What `lode diagnose` has to say of a store of requests, slow and obvious: from t
 gives them. Quantiles by definition, Fisher's test with exact fractions of integers, Holm step by step, ranks by comparison, all windows of the scan.
 """
 
+import functools
 import math
 import re
 import sys
+from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from pathlib import Path
 
@@ -21,6 +23,7 @@ STATEMENTS = {"db.statement", "db.query.text", "db.sql", "sql", "statement", "ht
 UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
 
 
+@functools.lru_cache(1 << 16)
 def normalised(text):
     """A statement without its values, and whether it has parameters."""
     text = re.sub(r"/\*.*?\*/", " ", text)
@@ -62,12 +65,21 @@ class Call:
             pending += [(inner, path + (call,)) for inner in reversed(call.inside)]
         return found
 
+    def holds(self, calls):
+        """Whether one of some calls lies in this one."""
+        inside = {id(call) for call, _ in self.all()[1:]} if self.inside else ()
+        return bool(inside) and any(id(call) in inside for call in calls)
+
 
 class Request:
     def __init__(self, store, trace, number):
         self.call, self.number = Call(store, trace, trace.info[zorka.START]), number
         self.begin = trace.info[zorka.STAMP] * 1_000_000
         self.duration, self.failed, self.entry = self.call.time, self.call.failed, self.call.method
+
+    @functools.cached_property
+    def calls(self):
+        return self.call.all()
 
 
 def quantile(values, q):
@@ -163,7 +175,7 @@ class Facts:
             parts = {}
             for requests, sign in ((slow, 1), (others, -1)):
                 for request in requests:
-                    for call, _ in request.call.all():
+                    for call, _ in request.calls:
                         parts[call.method] = parts.get(call.method, 0) + sign * call.own / len(requests)
             best = max(parts, key=lambda m: parts[m])
             if parts[best] > 0.5 * mean:
@@ -201,16 +213,16 @@ class Facts:
 
         if kind in ("statement", "identical"):
             groups = {}
-            for call, path in request.call.all():
+            for call, path in request.calls:
                 if call.raw is not None and path and not call.failed:
                     groups.setdefault(normalised(call.raw)[0], []).append(call)
             for text, calls in groups.items():
-                inner = [c for c in calls if not any(o is not c and any(o is i for i, _ in c.all()) for o in calls)]
+                inner = [c for c in calls if not c.holds(calls)]
                 identical = len({c.raw for c in inner}) == 1 and not any(normalised(c.raw)[1] for c in inner)
                 if enough(inner) and identical == (kind == "identical"):
                     yield (inner[0].method, text), len(inner), sum(c.time for c in inner), _all_but_one(inner)
             return
-        for parent, path in request.call.all():
+        for parent, path in request.calls:
             groups = {}
             for call in parent.inside:
                 groups.setdefault((call.method, normalised(call.raw)[0] if call.raw is not None else None), []).append(call)
@@ -229,7 +241,7 @@ class Facts:
         """The share, the method with the most of it, and whether that has more than half."""
         share, own = self.share({r: r.call.own for r in self.requests}), {}
         for request in self.requests:
-            for call, _ in request.call.all():
+            for call, _ in request.calls:
                 if call.method == request.entry:
                     own[call.method] = own.get(call.method, 0) + call.own
         most = max(sorted(own), key=lambda method: own[method])
@@ -249,11 +261,14 @@ class Facts:
                         best = (p, bad, len(inside), first.begin, inside[-1].begin)
         return best if best[1] else None
 
-    def in_flight(self, request):
-        return sum(r.begin < request.begin < r.begin + r.duration for r in self.requests)
+    def in_flight(self):
+        """Of each request, how many others have begun before it and end after its begin. What takes no time is never in flight."""
+        begins = sorted(r.begin for r in self.requests if r.duration)
+        ends = sorted(r.begin + r.duration for r in self.requests if r.duration)
+        return [bisect_left(begins, r.begin) - bisect_right(ends, r.begin) for r in self.requests]
 
     def queueing(self):
-        flight = [self.in_flight(r) for r in self.requests]
+        flight = self.in_flight()
         times = [r.duration / self.median[r.entry] for r in self.requests]
         if sum(n >= 4 for n in flight) < len(flight) // 10:
             return None

@@ -107,19 +107,19 @@ def roles_do_what_they_may(program):
                       "who may do what with a project")
         run = [line for line in r.server_sql("SELECT max(id) FROM lode.run WHERE owner = 'wim'")][0]
         program.equal(r.do("runs", "remove", run, "--catalogue", r.as_user("wim")).status, 0, "who added a run may remove it")
+        direct = [text for table in ("project", "run", "cost", "metric", "function", "series", "member", "cost_2026_03", "cost_past")
+                  for text in (f"INSERT INTO lode.{table} DEFAULT VALUES", f"DELETE FROM lode.{table}", f"UPDATE lode.{table} SET {'name' if table == 'project' else 'project'} = NULL", f"TRUNCATE lode.{table}",
+                               *([f"SELECT * FROM lode.{table}"] if table in ("member", "cost_2026_03", "cost_past") else []))]
         for user in ("ann", "wim", "ada", "eve"):
-            for table in ("project", "run", "cost", "metric", "function", "series", "member", "cost_2026_03", "cost_past"):
-                for text in (f"INSERT INTO lode.{table} DEFAULT VALUES", f"DELETE FROM lode.{table}", f"UPDATE lode.{table} SET {'name' if table == 'project' else 'project'} = NULL", f"TRUNCATE lode.{table}",
-                             *([f"SELECT * FROM lode.{table}"] if table in ("member", "cost_2026_03", "cost_past") else [])):
-                    status, _, errors = r.server_sql(text, user, check=False)
-                    if status == 0 or "permission denied" not in errors:
-                        program.check(False, f"{user}: {text}", [errors])
+            for text, errors in zip(direct, r.server.errors(direct, r.database, user)):
+                if "permission denied" not in errors:
+                    program.check(False, f"{user}: {text}", [errors])
         program.check(True, "nobody changes a table directly, or reads one below the partitioned one")
         counts = {user: r.server_sql("SELECT (SELECT count(*) FROM lode.run), (SELECT count(*) FROM lode.cost), (SELECT count(*) FROM lode.function), "
                                      "(SELECT count(*) FROM lode.totals), (SELECT string_agg(name, ',') FROM lode.project)", user)[0] for user in ("ann", "eve")}
         program.check(counts["eve"] == "0|0|0|0|other" and not counts["ann"].startswith("0|0"), "who is not in a project sees nothing of it", [counts])
-        refused = {user: [number for number, call in enumerate(ACTIONS) if "permission denied for function" in r.server_sql(f"SELECT {call}", user, check=False)[2]]
-                   for user in ("ann", "wim", "ada")}
+        refused = {user: [number for number, errors in enumerate(r.server.errors([f"SELECT {call}" for call in ACTIONS], r.database, user))
+                          if "permission denied for function" in errors] for user in ("ann", "wim", "ada")}
         program.equal(refused, {"ann": [0, 1, 2, 3, 4, 5], "wim": [2, 3, 4, 5], "ada": [4, 5]}, "functions that each role may not call")
 
 

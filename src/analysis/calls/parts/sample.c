@@ -31,8 +31,7 @@ struct choice {
     struct lode_pass *pass;
     const struct lode_pieces *pieces;
     uint32_t (*end_of_item)(const struct lode_pass *, uint32_t);
-    struct lode_sampled *places;
-    uint32_t count;
+    struct lode_sampled *chosen; /* all places, then those that are read */
     struct lode_array parts;
     struct part open; /* that is being made */
 };
@@ -93,7 +92,7 @@ static lode_status end_part(struct choice *self, lode_error *error)
     struct part *part = lode_array_push(&self->parts);
     LODE_TRY_ALLOC(part, error);
     *part = self->open;
-    self->open = (struct part){.first = self->count};
+    self->open = (struct part){.first = self->chosen->count};
     return part->bytes > LARGE * self->pass->sample.piece ? fail_absent(error) : LODE_OK;
 }
 
@@ -103,7 +102,7 @@ static lode_status add(struct choice *self, uint32_t place, uint64_t bytes, uint
     /* Times that go back are damage. */
     if (to < from)
         return fail_absent(error);
-    self->places[self->count++].place = place;
+    self->chosen->places[self->chosen->count++] = place;
     self->open.bytes += bytes;
     self->open.time += to - from;
     return LODE_OK;
@@ -165,12 +164,14 @@ static lode_status list_parts(struct choice *self, lode_error *error)
 /* ---- those that are read ---- */
 
 /* The places of a part, moved to those that were kept before. */
-static void keep(const struct choice *self, size_t part, uint32_t *kept, uint32_t group)
+static void keep(const struct choice *self, size_t part, uint32_t *kept, uint8_t group)
 {
     const struct part *parts = self->parts.items;
-    uint32_t end = part + 1 < self->parts.count ? parts[part + 1].first : self->count;
-    for (uint32_t i = parts[part].first; i < end; i++)
-        self->places[(*kept)++] = (struct lode_sampled){self->places[i].place, group};
+    uint32_t end = part + 1 < self->parts.count ? parts[part + 1].first : self->chosen->count;
+    for (uint32_t i = parts[part].first; i < end; i++, ++*kept) {
+        self->chosen->places[*kept] = self->chosen->places[i];
+        self->chosen->groups[*kept] = group;
+    }
     struct lode_sampling *sample = &self->pass->sample;
     sample->read.parts_read++;
     sample->read.bytes_read += parts[part].bytes;
@@ -203,28 +204,30 @@ static lode_status choose(struct choice *self, lode_error *error)
         sample->bytes += parts[i].bytes;
         sample->time += parts[i].time;
         if (stride <= 1 || number % stride == mix(number / stride) % stride)
-            keep(self, i, &kept, others_read++ % LODE_SAMPLE_GROUPS);
+            keep(self, i, &kept, (uint8_t)(others_read++ % LODE_SAMPLE_GROUPS));
     }
-    self->count = kept;
+    self->chosen->count = kept;
     sample->others_read = others_read;
     /* Each group needs parts that differ. */
     bool is_enough = others_read >= 2 * LODE_SAMPLE_GROUPS || others_read == sample->others;
     return is_enough && isfinite(lode_sample_times(sample)) ? LODE_OK : fail_absent(error);
 }
 
-lode_status lode_sample_choose(struct lode_sampled **chosen, uint32_t *count, struct lode_pass *pass,
+lode_status lode_sample_choose(struct lode_sampled *chosen, struct lode_pass *pass,
                                const struct lode_pieces *pieces,
                                uint32_t (*end_of_item)(const struct lode_pass *, uint32_t), lode_error *error)
 {
-    struct choice self = {.pass = pass, .pieces = pieces, .end_of_item = end_of_item};
+    struct choice self = {.pass = pass, .pieces = pieces, .end_of_item = end_of_item, .chosen = chosen};
+    size_t places = pass->row_count + pieces->count + 1;
     pass->sample = (struct lode_sampling){.piece = pass->sample.piece};
+    chosen->places = calloc(places, sizeof *chosen->places);
+    LODE_TRY_ALLOC(chosen->places, error);
+    chosen->groups = calloc(places, sizeof *chosen->groups);
+    LODE_TRY_ALLOC(chosen->groups, error);
     lode_array_init(&self.parts, sizeof(struct part), SIZE_MAX);
-    self.places = calloc(pass->row_count + pieces->count + 1, sizeof *self.places);
-    lode_status status = self.places ? list_parts(&self, error) : lode_fail_memory(error);
+    lode_status status = list_parts(&self, error);
     if (status == LODE_OK)
         status = choose(&self, error);
     lode_array_free(&self.parts);
-    *chosen = self.places;
-    *count = self.count;
     return status;
 }

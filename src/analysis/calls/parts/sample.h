@@ -9,17 +9,21 @@
 
 #include "analysis/calls/parts/pieces.h"
 
-/* A place to read: a row or, after the number of rows, a piece; and the group it counts in. */
+/*
+ * Places to read: rows or, after the number of rows, pieces. Each counts in a group; where all are
+ * read there are millions, and no groups. Free both.
+ */
 struct lode_sampled {
-    uint32_t place;
-    uint32_t group;
+    uint32_t *places;
+    uint8_t *groups;
+    uint32_t count;
 };
 
 /*
  * Chooses among all rows and pieces; `end_of_item` gives the row after those that are read
- * together. Sets all of pass->sample. LODE_ABSENT if too much cannot be cut. Free *chosen.
+ * together. Sets all of pass->sample. LODE_ABSENT if too much cannot be cut.
  */
-lode_status lode_sample_choose(struct lode_sampled **chosen, uint32_t *count, struct lode_pass *pass,
+lode_status lode_sample_choose(struct lode_sampled *chosen, struct lode_pass *pass,
                                const struct lode_pieces *pieces,
                                uint32_t (*end_of_item)(const struct lode_pass *, uint32_t),
                                lode_error *error);
