@@ -17,7 +17,7 @@ This is what the library promises; the rules are written down here a second time
 - A depth of more than 1023 is restored, together with the address that it spilled into.
 """
 
-import heapq
+import operator
 from collections import defaultdict
 from typing import NamedTuple
 
@@ -95,8 +95,8 @@ class Track:
         self._run()
 
     def _run(self):
-        # Of one time, records come first.
-        for item in heapq.merge(self._in_order(), self._paired_events(), key=lambda item: item.time):
+        # Both are in order; of one time, records come first.
+        for item in sorted((*self._in_order(), *self._paired_events()), key=operator.attrgetter("time")):
             if isinstance(item, reader.Record):
                 self._record(item)
             elif item.kind == reader.TASK_EXIT:
@@ -219,8 +219,8 @@ class Track:
 
     def _leave(self, function, depth, record):
         has_jumped = self._has_jumped(depth)
-        here = [frame for frame in self.stack if frame.depth == depth]
-        if has_jumped and here and here[-1].function != function:
+        here = [frame for frame in self.stack if frame.depth == depth] if has_jumped else []
+        if here and here[-1].function != function:
             # setjmp returns once more: the calls since then are gone, and its own ended long ago.
             self.repairs.append(("jump", self.stack[-1].function.name, record.offset))
             self._close_to(depth - 1, self.now, made=True)
