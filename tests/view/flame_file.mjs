@@ -17,6 +17,9 @@ writeFileSync(join(place, 'hostile.folded'), NAMES.map((name, i) => `main;${name
 const browser = await chromium.launch({ executablePath: process.env.BROWSER_PROGRAM, args: ['--no-sandbox'] });
 const messages = [];
 
+/** The page has its own title from when it listens to keys. */
+const ready = (page) => page.waitForFunction(() => document.title !== 'Lode flame graph');
+
 async function show(store, options = [], scheme = 'light') {
   const file = join(place, 'flame.html');
   execFileSync(LODE, ['flame', store, '-f', '-o', file, ...options]);
@@ -25,6 +28,7 @@ async function show(store, options = [], scheme = 'light') {
   page.on('pageerror', (error) => messages.push(String(error)));
   page.on('request', (request) => request.url().startsWith('file:') || request.url().startsWith('data:') || messages.push(`asks for ${request.url()}`));
   await page.goto(pathToFileURL(file).href);
+  await ready(page);
   return page;
 }
 const json = (store, ...options) => JSON.parse(execFileSync(LODE, ['flame', store, '--json', ...options], { maxBuffer: 1 << 28 }));
@@ -62,9 +66,10 @@ await test('search says the share of what matches, and how many boxes', async ()
   const found = /^matches: ([0-9.]+) % in (\d+) box/.exec((await page.textContent('.matches')).replaceAll(',', ''));
   assert.ok(Math.abs(Number(found[1]) - share) < 0.06, `${found[1]} and ${share}`);
   assert.equal(Number(found[2]), matches.size);
-  await page.focus(picture);
+  await page.keyboard.press('Enter');
   await page.keyboard.press('n');
   assert.ok((await page.textContent('#path')).includes(wanted));
+  assert.ok((await page.textContent('.flame [role=status]')).startsWith(wanted), 'readers of screens hear it');
   await page.keyboard.press('Escape');
   await page.waitForSelector('.matches', { state: 'detached' });
   await page.close();
@@ -92,6 +97,43 @@ await test('keys select, zoom in and go up; what is shown becomes wider, and cal
   await page.waitForFunction((wanted) => location.href.includes(`r=b${wanted}`), root.parent_box);
   await page.keyboard.press('0');
   await said(page, /is the root$/, false);
+  await page.close();
+});
+
+await test('the next match is one that is shown', async () => {
+  writeFileSync(join(place, 'matches.folded'), 'main;left;work 5\nmain;right;work 4\nmain;right;inner;work 3\n');
+  const page = await show(join(place, 'matches.folded'));
+  const right = json(join(place, 'matches.folded')).boxes.find((box) => box.name === 'right').box;
+  await page.goto(`${page.url()}#?r=b${right}&q=work&1`);
+  await page.reload();
+  await ready(page);
+  await said(page, /right is the root$/);
+  await page.focus(picture);
+  for (let i = 0; i < 3; i++) {
+    await page.keyboard.press('n');
+    await page.waitForSelector('#path');
+    assert.match(await page.textContent('#path'), /› right ›/);
+  }
+  await page.close();
+});
+
+await test('a root that is not in the picture is no root', async () => {
+  const page = await show(solver);
+  await page.goto(`${page.url()}#?r=b99999&1`);
+  await page.reload();
+  await ready(page);
+  await said(page, /is the root$/, false);
+  assert.equal(await page.$('.toolbar .chip'), null);
+  await page.close();
+});
+
+await test('the help has each key once, and those of the picture', async () => {
+  const page = await show(solver);
+  await page.keyboard.press('?');
+  await page.waitForSelector('dialog kbd');
+  const keys = await page.$$eval('dialog kbd', (list) => list.map((key) => key.textContent));
+  assert.equal(new Set(keys).size, keys.length, keys.join());
+  for (const key of ['Backspace', '← → ↑ ↓', 'Enter or double click']) assert.ok(keys.includes(key), `${key}: ${keys.join()}`);
   await page.close();
 });
 
@@ -140,6 +182,12 @@ await test('what was found in the store is said', async () => {
   const page = await show(join(place, 'damaged.folded'));
   assert.match(await page.textContent('header'), /1 finding/);
   await page.close();
+  writeFileSync(join(place, 'damaged.folded'), `main;a 5\n${'this line has no count\n'.repeat(50000)}`);
+  const [many] = json(join(place, 'damaged.folded')).findings;
+  const other = await show(join(place, 'damaged.folded'));
+  const said = await other.textContent('header');
+  assert.equal(said.includes(`at least ${many.count.toLocaleString('en')} finding`), many.or_more === true, said);
+  await other.close();
 });
 
 /** What a file of text runs, opened by the browser. */

@@ -315,7 +315,9 @@ await test('pictures are saved as SVG and PNG', async () => {
   await show(page, server, '?v=flame&1');
   const [name, drawing] = await saved('save SVG');
   assert.equal(name, 'lode-flame.svg');
-  assert.equal(drawing.toString().match(/<rect x=/g).length, (await answerOf(await copied(page))).boxes.length);
+  const command = await copied(page);
+  assert.equal(drawing.toString().match(/<rect x=/g).length, JSON.parse(execFileSync('bash', ['-c', command.replace(/^lode /, `'${LODE}' `)])).boxes.length, 'the command is whole');
+  assert.ok(drawing.toString().includes(`<title>${await page.title()}</title>`));
   const [file, pixels] = await saved('save picture');
   assert.match(file, /^lode-.*-flame\.png$/);
   assert.equal(pixels.subarray(1, 4).toString(), 'PNG');
@@ -462,6 +464,11 @@ await test('statements of SQL and questions to the store have rows, a plot, CSV 
   await axe();
   const [, csv] = await saved(/Save CSV/);
   assert.equal(csv.toString().trimEnd().split('\n').length, rows.length + 1);
+  await show(page, server, '?s=1&v=sql&1');
+  await page.click('.sql .run');
+  await result();
+  assert.deepEqual(await cells(), (await answerOf(await copied(page))).results[0].rows.map((row) => row.map(String)), 'a recording has a statement of its own');
+  await show(page, server, '?v=sql&1');
   await page.getByRole('button', { name: 'own code, MPI, threads' }).click();
   await result();
   assert.match(await page.inputValue('textarea'), /hotspot\('kind'\)/);

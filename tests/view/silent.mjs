@@ -14,7 +14,7 @@ const file = openSync(join(damaged, 'cct.db'), 'r+');
 writeSync(file, Buffer.from([0xff, 0xff, 0xff, 0x7f]), 0, 4, 3040);
 closeSync(file);
 
-const server = await serve(join(dirname(demo.solver), 'missing'), demo.solver, damaged, demo.thumbs);
+const server = await serve(join(dirname(demo.solver), 'missing'), demo.solver, damaged, demo.thumbs, demo.shop);
 const { browser, page } = await open(server);
 
 await test('one bad store does not hide the others', async () => {
@@ -39,6 +39,21 @@ await test('the overview and the findings agree on damage', async () => {
   assert.ok((await page.locator('.toolbar').innerText()).includes(said));
   const { result } = await answerOf(await copied(page));
   assert.ok(!result.sound && said.startsWith(`damaged · ${result.errors} error`));
+});
+
+await test('tasks that were chosen are those of requests, too', async () => {
+  await show(page, server, '?s=4&v=requests&1');
+  const { rows } = await answerOf(await copied(page));
+  const chosen = rows[0].tid;
+  const wanted = rows.filter((row) => row.tid === chosen).length;
+  assert.ok(wanted > 0 && wanted < rows.length);
+  for (const query of ['', '&g=over']) {
+    await show(page, server, `?s=4&v=requests&p=${chosen}${query}&1`);
+    const command = await copied(page);
+    assert.match(command, new RegExp(`--task ${chosen}`));
+    const answer = await answerOf(command);
+    assert.equal(query === '' ? answer.row_count : answer.rows.reduce((sum, row) => sum + row.count, 0), wanted, command);
+  }
 });
 
 await test('profiles and spreads say that they are of the whole run where there is a time window', async () => {
@@ -93,10 +108,12 @@ execFileSync(LODE, ['synth', 'recording', '--format', 'zorka', '--records', '150
 
 await test('what is estimated says so, and how far off it may be, until the exact numbers are there', async () => {
   const held = [];
-  let isReleased = false;
+  // What becomes of questions for exact numbers: they are held, answered, or fail.
+  let now = 'held';
+  const end = (route) => (now === 'answered' ? route.continue() : route.fulfill({ status: 500, json: { message: 'no memory' } }));
   const server = await serve(many);
   const isExact = (url) => /^\/api\/1\/(top|tree)\//.test(url.pathname) && !url.searchParams.has('estimate');
-  const { browser, page } = await open(server, {}, null, (page) => page.route(isExact, (route) => (isReleased ? route.continue() : held.push(route))));
+  const { browser, page } = await open(server, {}, null, (page) => page.route(isExact, (route) => (now === 'held' ? held.push(route) : end(route))));
   const values = () => page.locator('.bars').first().locator('.value').allInnerTexts();
   await page.waitForSelector('.estimate');
   await page.waitForSelector('.hotpath li');
@@ -107,14 +124,32 @@ await test('what is estimated says so, and how far off it may be, until the exac
   await page.waitForFunction(() => document.querySelectorAll('.bars').length === 2);
   assert.equal(await page.locator('.diagnosis .result').count(), 0, 'the diagnosis waits for them');
   assert.ok(held.length >= 4);
-  isReleased = true;
-  for (const route of held) await route.continue();
+  now = 'answered';
+  for (const route of held) await end(route);
   await settle(page);
-  assert.equal(await page.locator('.estimate').count(), 0);
+  assert.match(await page.locator('.estimate').innerText(), /^Exact/);
   const { rows } = JSON.parse(execFileSync(LODE, ['top', many, '--limit', '12', '--json'], { encoding: 'utf-8' }));
   const exact = await page.locator('.bars').first().locator('li').evaluateAll((items) => items.map((item) => Number(item.dataset.value)));
   assert.deepEqual(exact, rows.map((row) => row.self_ns));
   assert.ok(!(await values()).some((text) => text.includes('±')));
+
+  // Another question: numbers stay until there are others, and an estimate stays if there is nothing better.
+  now = 'held';
+  let release;
+  const isHeld = new Promise((done) => (release = done));
+  await page.route((url) => url.searchParams.has('estimate'), async (route) => (await isHeld, route.continue()));
+  await page.fill('#search', 'a');
+  await page.waitForURL(/[?&]q=a/);
+  await page.waitForSelector('.busy.on');
+  assert.deepEqual(await page.locator('.bars').first().locator('li').evaluateAll((items) => items.map((item) => Number(item.dataset.value))).then((found) => found.length), rows.length);
+  held.length = 0;
+  release();
+  await page.waitForFunction(() => /^Estimated/.test(document.querySelector('.estimate')?.textContent ?? '') && document.querySelector('.bars .value').textContent.includes('±'));
+  await page.waitForFunction(() => document.querySelectorAll('.bars').length === 2);
+  now = 'failed';
+  for (const route of held) await end(route);
+  await page.waitForFunction(() => /cannot be had: no memory$/.test(document.querySelector('.estimate')?.textContent ?? ''));
+  assert.ok((await values()).every((text) => text.includes('±')));
   await browser.close();
   await server.stop();
 });

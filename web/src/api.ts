@@ -93,6 +93,8 @@ export function commandLine(query: Query, session: Session): string {
   const options = query.options.map(([name, value]) => (value === '' ? `--${name}` : value.startsWith('-') ? `--${name}=${shellWord(value)}` : `--${name} ${shellWord(value)}`));
   if (query.action && session.catalogue) options.push(`--catalogue ${shellWord(session.catalogue)}`);
   if (query.action && session.project) options.push(`--project ${shellWord(session.project)}`);
+  // Without it, it writes a picture to a file.
+  if (query.command === 'flame') options.push('--json');
   if (session.kinds && WITH_KINDS.has(query.command)) options.push(`--kinds ${shellWord(session.kinds)}`);
   // What looks like an option is none after "--".
   const isPlain = operands.every((operand) => !/^'?-/.test(operand));
@@ -279,6 +281,8 @@ export interface Estimate {
 export interface Refined<T> extends Answer<T> {
   /** NULL: the answer is exact, or there is none yet. */
   readonly estimate: Estimate | null;
+  /** Why there is nothing better than the estimate. */
+  readonly failure: ApiError | null;
 }
 
 function estimateOf(data: unknown): Estimate | null {
@@ -291,8 +295,10 @@ export function useRefined<T>(query: Query | null, canEstimate: boolean): Refine
   const first = useAnswer<T>(isAsked ? { ...query, options: [...query.options, ['estimate', '']] } : null);
   const isExact = isAsked && !first.isLoading && first.data !== null && estimateOf(first.data) === null;
   const all = useAnswer<T>(isExact || (isAsked && first.isLoading) ? null : query);
-  if (isAsked && (isExact || (all.isLoading && first.data !== null))) return { ...first, done: all.done, estimate: estimateOf(first.data) };
-  return { ...all, estimate: null };
+  const estimate = estimateOf(first.data);
+  if (isAsked && first.isLoading) return { ...first, estimate, failure: null };
+  if (isAsked && (isExact || ((all.isLoading || all.error) && first.data !== null))) return { ...first, done: all.done, estimate, failure: all.error };
+  return { ...all, estimate: null, failure: null };
 }
 
 export const session = signal<Session | null>(null);

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 const TYPING = 200;
 
 /** A text field whose value holds after Enter, when it is left or, if it is live, while it is typed. */
-export function Field(props: { label: string; value: string; placeholder: string; title: string; onChange: (value: string) => void; id?: string; class?: string; isLive?: boolean }): JSX.Element {
+export function Field(props: { label: string; value: string; placeholder: string; title: string; onChange: (value: string) => void; id?: string; class?: string; isLive?: boolean; onEnter?: () => void }): JSX.Element {
   const [text, setText] = useState(props.value);
   const timer = useRef(0);
   // What is typed stays as it is while the page follows it.
@@ -26,8 +26,11 @@ export function Field(props: { label: string; value: string; placeholder: string
       }}
       onBlur={done}
       onKeyDown={(event) => {
-        if (event.key === 'Enter') done();
-        else if (event.key === 'Escape') {
+        if (event.key === 'Enter') {
+          done();
+          props.onEnter?.();
+        }
+        if (event.key === 'Escape') {
           clearTimeout(timer.current);
           setText('');
           if (props.value !== '') props.onChange('');

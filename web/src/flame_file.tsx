@@ -6,7 +6,7 @@ import { Field } from './field';
 import { baseName, clean, count } from './format';
 import { Notice } from './frame';
 import { Help } from './help';
-import { useKeys, type Binding } from './keys';
+import { focusView, useKeys, type Binding } from './keys';
 import { boxesInside } from './report';
 import { selection } from './selection';
 import { go, state } from './state';
@@ -21,10 +21,12 @@ interface What {
   readonly mode: string;
   readonly function: string | null;
   readonly focus: string | null;
-  readonly findings?: readonly { readonly severity: string; readonly count: number }[];
+  readonly findings?: readonly { readonly severity: string; readonly count: number; readonly or_more?: boolean }[];
 }
 const what = boxesInside as What | null;
-const findings = (what?.findings ?? []).reduce((sum, one) => sum + (one.severity === 'note' ? 0 : one.count), 0);
+const wrong = (what?.findings ?? []).filter((one) => one.severity !== 'note');
+const findings = wrong.reduce((sum, one) => sum + one.count, 0);
+const isLeast = wrong.some((one) => one.or_more);
 
 function titleOf(): string {
   if (what === null) return '';
@@ -39,6 +41,7 @@ export function FlameFile(): JSX.Element {
   const keys: Binding[] = [
     { key: '/', label: '/', title: 'search', run: () => document.getElementById('search')?.focus() },
     { key: '?', label: '?', title: 'this help', run: () => setHelp(true) },
+    { key: 'Backspace', label: 'Backspace', title: 'back', run: () => history.back() },
     { key: 'Escape', label: 'Esc', title: 'clear the search, then the zoom', run: () => go(search !== '' ? { search: '' } : { root: '' }) },
   ];
   useKeys(keys);
@@ -50,9 +53,9 @@ export function FlameFile(): JSX.Element {
       <header>
         <div class="bar1">
           <h1 class="title">{clean(titleOf())}</h1>
-          {findings > 0 ? <span class="chip" title="'lode check' lists them">{count(findings)} finding{findings === 1 ? '' : 's'}</span> : null}
+          {findings > 0 ? <span class="chip" title="'lode check' lists them">{isLeast ? 'at least ' : ''}{count(findings)} finding{findings === 1 ? '' : 's'}</span> : null}
           <span class="space" />
-          <Field id="search" class="search" label="Search" value={search} placeholder="/ search functions" isLive onChange={(value) => go({ search: value }, search === '' ? 'push' : 'replace')} title="A part of a name" />
+          <Field id="search" class="search" label="Search" value={search} placeholder="/ search functions" isLive onChange={(value) => go({ search: value }, search === '' ?  'push' : 'replace')} onEnter={focusView} title="A part of a name" />
           <button type="button" class="icon" title="Light or dark" aria-label="Light or dark" onClick={nextTheme}>◐</button>
           <button type="button" class="icon" title="Help (?)" aria-label="Help" onClick={() => setHelp(true)}>?</button>
         </div>

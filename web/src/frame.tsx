@@ -8,7 +8,7 @@ import { Field } from './field';
 import { baseName, clean, count } from './format';
 import { Help } from './help';
 import { infoQuery, readInfo, type Info } from './info';
-import { useKeys, type Binding } from './keys';
+import { focusView, useKeys, type Binding } from './keys';
 import { Notes } from './notes';
 import { Palette } from './palette';
 import { fileName, savePictures } from './save';
@@ -183,7 +183,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
     document.title = about ? clean(about.title) : `${view.title} · ${clean(store.name)} · Lode`;
   }, [view.key, store.number]);
   useEffect(() => {
-    if (state.value.view !== view.key) notice.value = VIEWS.includes(wanted) && wanted.key === state.value.view ? `This store has nothing for ${wanted.title}.` : `There is no page "${state.value.view.slice(0, 40)}".`;
+    if (state.value.view !== view.key) notice.value = VIEWS.includes(wanted) && wanted.key === state.value.view ? `This ${isReport ? 'report' : 'store'} has nothing for ${wanted.title}.` : `There is no page "${state.value.view.slice(0, 40)}".`;
   }, [state.value.view, view.key]);
   const { Component } = view;
   const notes = state.value.notes.length;
@@ -197,8 +197,8 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
           <Stores all={all} chosen={store} />
           <Tabs views={views} current={view} />
           <span class="space" />
-          {isReport && view.key !== 'flame' ? null : <Field id="search" class="search" label="Search" value={state.value.search} placeholder="/ search functions" isLive onChange={(value) => go({ search: value }, state.value.search === '' ? 'push' : 'replace')} title="A part of a name, a pattern with * and ?, or /expression/; module: and file: match paths" />}
-          <button type="button" class="icon" title="Command palette (Ctrl+K)" onClick={() => setDialog('palette')}>⌘K</button>
+          {isReport && view.key !== 'flame' ? null : <Field id="search" class="search" label="Search" value={state.value.search} placeholder="/ search functions" isLive onChange={(value) => go({ search: value }, state.value.search === '' ? 'push' : 'replace')} onEnter={focusView} title="A part of a name, a pattern with * and ?, or /expression/; module: and file: match paths" />}
+          <button type="button" class="icon" title="Command palette (Ctrl+K)" onClick={() => setDialog('palette')}>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</button>
           <button type="button" class="icon" title="Light or dark" aria-label="Light or dark" onClick={nextTheme}>◐</button>
           <button type="button" class="icon" title="Help (?)" aria-label="Help" onClick={() => setDialog('help')}>?</button>
         </div>
@@ -230,9 +230,7 @@ function Page({ store, all, info }: { store: StoreInfo; all: Session; info: Info
 function Skip(): JSX.Element {
   const skip = (event: MouseEvent): void => {
     event.preventDefault();
-    const target = document.querySelector<HTMLElement>('main#view [role=grid], main#view [role=treegrid]') ?? document.querySelector<HTMLElement>('main#view');
-    if (target?.id === 'view') target.tabIndex = -1;
-    target?.focus();
+    focusView();
   };
   return <a class="skip" href="#view" onClick={skip}>Skip to the view</a>;
 }

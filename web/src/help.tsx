@@ -40,7 +40,7 @@ export function Help({ keys, onClose }: { keys: readonly Binding[]; onClose: () 
     <Modal label="Help" onClose={onClose}>
       <h2>Keys</h2>
       <div class="columns">
-        <table><caption>Everywhere</caption><tbody>{rows(of(keys))}</tbody></table>
+        <table><caption>Everywhere</caption><tbody>{rows(of(keys.filter((binding) => all.includes(binding))))}</tbody></table>
         <div>
           <table><caption>Tables</caption><tbody>{rows(TABLES)}</tbody></table>
           {own.length > 0 ? <table><caption>This view</caption><tbody>{rows(of(own))}</tbody></table> : null}

@@ -45,6 +45,13 @@ export function startKeys(): void {
   });
 }
 
+/** Moves the focus past the header: to the table or the picture of the view, if it has one. */
+export function focusView(): void {
+  const target = document.querySelector<HTMLElement>('main#view :is([role=grid], [role=treegrid], canvas[tabindex])') ?? document.querySelector<HTMLElement>('main#view');
+  if (target?.id === 'view') target.tabIndex = -1;
+  target?.focus();
+}
+
 /** Bindings that hold while a component is on the page. Those of a component shown later go first. */
 export function useKeys(own: readonly Binding[]): void {
   const layer = useRef<{ bindings: readonly Binding[] }>({ bindings: own });

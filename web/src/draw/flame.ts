@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The picture of a flame graph: pixels, or a drawing.
-import { amount, clean, count, percent, type Unit } from '../format';
+import { amount, clean, count, percent, tail, type Unit } from '../format';
 import { paint, pixel, type Rect } from './boxes';
 
 /** Of the picture that is asked for. */
@@ -39,10 +39,24 @@ export interface Flame {
 
 export const nameOf = (box: Box): string => box.name ?? `${count(box.more)} more`;
 
+/** What fits into the box, in characters: the end of a dotted name rather than its beginning. */
+function labelOf(box: Box, room: number): string {
+  if (room < 3) return '';
+  const whole = Array.from(clean(nameOf(box)));
+  if (whole.length <= room) return whole.join('');
+  const name = Array.from(tail(nameOf(box)));
+  return name.length <= room ? name.join('') : `${name.slice(0, room - 1).join('')}…`;
+}
+
+const fillOf = (box: Box, colours: Colours): string => colours.kinds.get(box.kind ?? '') ?? colours.merged;
+const inkOf = (box: Box, colours: Colours): string => (box.kind === 'gpu' ? '#ffffff' : box.kind === null ? colours.text : '#000000');
+
 interface Colours {
   readonly ground: string;
   readonly text: string;
   readonly accent: string;
+  /** Of boxes that stand for several. */
+  readonly merged: string;
   readonly kinds: ReadonlyMap<string, string>;
 }
 
@@ -50,7 +64,7 @@ export function coloursOf(element: Element): Colours {
   const style = getComputedStyle(element);
   const value = (name: string): string => style.getPropertyValue(name).trim();
   const names = ['own', 'mpi', 'threads', 'memory', 'io', 'system', 'gpu', 'idle'];
-  return { ground: value('--ground'), text: value('--text'), accent: value('--focus'), kinds: new Map(names.map((name) => [name, value(`--kind-${name}`)])) };
+  return { ground: value('--ground'), text: value('--text'), accent: value('--focus'), merged: value('--line'), kinds: new Map(names.map((name) => [name, value(`--kind-${name}`)])) };
 }
 
 /** What is shown of the width of the picture. */
@@ -86,8 +100,7 @@ export function draw(canvas: HTMLCanvasElement, flame: Flame, part: Part, found:
     for (const box of boxes) {
       const at = place(box);
       const isDim = isSearching && !found.has(box.box);
-      const colour = colours.kinds.get(box.kind ?? '') ?? '#e4e4e4';
-      yield { x: at.x, y: at.y, width: at.width > 3 ? at.width - 1 : at.width, height: (ROW - 1) * ratio, colour: pixel(colour, colours.ground, isDim ? 0.25 : 1), isHatched: box.kind === 'idle' };
+      yield { x: at.x, y: at.y, width: at.width > 3 ? at.width - 1 : at.width, height: (ROW - 1) * ratio, colour: pixel(fillOf(box, colours), colours.ground, isDim ? 0.25 : 1), isHatched: box.kind === 'idle' };
     }
   };
   paint(new Uint32Array(image.data.buffer), width, height, pixel(colours.ground), rects());
@@ -96,13 +109,12 @@ export function draw(canvas: HTMLCanvasElement, flame: Flame, part: Part, found:
   context.font = FONT;
   for (const box of boxes) {
     const at = place(box);
-    const room = Math.floor((at.width / ratio - 8) / CHARACTER);
-    if (room < 3) continue;
-    const name = Array.from(clean(nameOf(box)));
-    context.fillStyle = isSearching && !found.has(box.box) ? colours.text : box.kind === 'gpu' ? '#ffffff' : '#000000';
+    const label = labelOf(box, Math.floor((at.width / ratio - 8) / CHARACTER));
+    if (label === '') continue;
+    context.fillStyle = isSearching && !found.has(box.box) ? colours.text : inkOf(box, colours);
     // The function of a sandwich.
     if (flame.origin_level > 0) context.font = box.level === flame.origin_level ? `bold ${FONT}` : FONT;
-    context.fillText(name.length <= room ? name.join('') : `${name.slice(0, room - 1).join('')}…`, at.x / ratio + 4, box.level * ROW + 13);
+    context.fillText(label, at.x / ratio + 4, box.level * ROW + 13);
   }
   if (selected && boxes.includes(selected)) {
     const at = place(selected);
@@ -113,15 +125,14 @@ export function draw(canvas: HTMLCanvasElement, flame: Flame, part: Part, found:
 }
 
 /** The picture as a drawing, with the numbers of each box as a hint. */
-export function svgOf(flame: Flame, part: Part, unit: Unit, colours: Colours): string {
+export function svgOf(flame: Flame, title: string, part: Part, unit: Unit, colours: Colours): string {
   const escaped = (text: string): string => clean(text).replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c] ?? c);
   const height = Math.max(1, flame.levels) * ROW;
   const boxes = boxesOf(flame, part).map((box) => {
     const at = within(box, part);
     const [x, width] = [at.x * WIDTH, Math.max(0.5, at.width * WIDTH - 1)];
-    const room = Math.floor((width - 8) / CHARACTER), name = Array.from(nameOf(box));
-    const label = room < 3 ? '' : name.length <= room ? name.join('') : `${name.slice(0, room - 1).join('')}…`;
-    return `<g><title>${escaped(nameOf(box))}: ${amount(box.inclusive, unit)}, ${percent(box.inclusive_percent)}%</title><rect x="${x.toFixed(2)}" y="${String(box.level * ROW)}" width="${width.toFixed(2)}" height="${String(ROW - 1)}" fill="${colours.kinds.get(box.kind ?? '') ?? '#e4e4e4'}"/>${label === '' ? '' : `<text x="${(x + 4).toFixed(2)}" y="${String(box.level * ROW + 13)}" fill="${box.kind === 'gpu' ? '#ffffff' : '#000000'}">${escaped(label)}</text>`}</g>`;
+    const label = labelOf(box, Math.floor((width - 8) / CHARACTER));
+    return `<g><title>${escaped(nameOf(box))}: ${amount(box.inclusive, unit)}, ${percent(box.inclusive_percent)}%</title><rect x="${x.toFixed(2)}" y="${String(box.level * ROW)}" width="${width.toFixed(2)}" height="${String(ROW - 1)}" fill="${fillOf(box, colours)}"/>${label === '' ? '' : `<text x="${(x + 4).toFixed(2)}" y="${String(box.level * ROW + 13)}" fill="${inkOf(box, colours)}">${escaped(label)}</text>`}</g>`;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${String(WIDTH)}" height="${String(height)}" viewBox="0 0 ${String(WIDTH)} ${String(height)}" font-family="monospace" font-size="11"><rect width="100%" height="100%" fill="${colours.ground}"/>${boxes.join('')}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${String(WIDTH)}" height="${String(height)}" viewBox="0 0 ${String(WIDTH)} ${String(height)}" font-family="monospace" font-size="11"><title>${escaped(title)}</title><rect width="100%" height="100%" fill="${colours.ground}"/>${boxes.join('')}</svg>\n`;
 }

@@ -94,7 +94,7 @@ function Table({ flame, box, unit, onSelect }: { flame: Flame; box: Box | undefi
           <tr key={row.box} data-box={row.box}>
             <td class="number" data-column="inclusive_percent" data-value={row.inclusive_percent ?? ''}>{percent(row.inclusive_percent)}</td>
             <td class="number" data-column="inclusive" data-value={row.inclusive}>{amount(row.inclusive, unit)}</td>
-            <td data-column="name" data-value={row.name ?? ''}><Swatch kind={row.kind} /> <button type="button" class="link" onClick={() => onSelect(row)}><Name name={nameOf(row)} /></button></td>
+            <td data-column="name" data-value={row.name ?? ''}><Swatch kind={row.kind} /> {row.name === null ? <span class="quiet">{nameOf(row)}</span> : <button type="button" class="link" onClick={() => onSelect(row)}><Name name={row.name} /></button>}</td>
           </tr>
         ))}
       </tbody>
@@ -163,7 +163,7 @@ export function OneFlame({ state, info }: { state: State; info: Info | null }): 
   const { found, share } = useMemo(() => matchesOf(flame?.boxes ?? [], state.search), [flame, state.search]);
   const selected = flame?.boxes[number];
   const way = wayOf(state);
-  const isZoomed = zoomed !== undefined || (way.kind === 'down' && state.root !== '' && info !== null);
+  const isZoomed = zoomed !== undefined || (way.kind === 'down' && /^\d+$/.test(state.root) && info !== null);
   // In a part of a picture, they are still there.
   const callers = useAncestors(state, isZoomed && zoomed === undefined ? info : null);
   // A line is drawn as the function or loop that it is in.
@@ -173,6 +173,8 @@ export function OneFlame({ state, info }: { state: State; info: Info | null }): 
     else go(isZoomed ? { root: ancestors[ancestors.length - 1]?.context ?? '' } : { way: '', root: '' });
   };
   useEffect(() => setNumber(-1), [flame]);
+  // It may be of a box that is not there any more.
+  useEffect(() => setTip(null), [flame, part, number, state.search]);
   useEffect(() => {
     const element = canvas.current;
     if (!element) return undefined;
@@ -200,7 +202,7 @@ export function OneFlame({ state, info }: { state: State; info: Info | null }): 
     return flame.boxes.find((box) => box.level === level && x >= box.x && x < box.x + box.width);
   };
   const next = (step: number): void => {
-    const list = [...found];
+    const list = flame ? boxesOf(flame, part).map((box) => box.box).filter((box) => found.has(box)) : [];
     choose(flame?.boxes[list[(list.indexOf(number) + step + list.length) % list.length] ?? -1]);
   };
   const isMerged = state.group === 'merge';
@@ -221,7 +223,8 @@ export function OneFlame({ state, info }: { state: State; info: Info | null }): 
     { key: 'N', label: 'Shift+N', title: 'previous match', run: () => next(-1) },
     { key: 'u', label: 'u', title: 'one up: what calls the root of the picture', run: up },
     { key: '0', label: '0', title: 'show all', run: () => go({ way: '', root: '' }) },
-    { key: 'Backspace', label: 'Backspace', title: 'back', run: () => history.back() },
+    { label: '← → ↑ ↓', title: 'another box', run: () => undefined },
+    { label: 'Enter or double click', title: info === null || way.kind === 'down' ? 'zoom to the box' : 'callers and callees of the box', run: () => undefined },
   ]);
   const onKey = (event: KeyboardEvent): void => {
     if (!flame || flame.boxes.length === 0) return;
@@ -242,7 +245,7 @@ export function OneFlame({ state, info }: { state: State; info: Info | null }): 
             <button type="button" aria-pressed={way.kind === 'up'} onClick={() => go({ way: 'up', root: '' })}>bottom-up</button>
           </div>
         )}
-        {way.name !== '' || state.root !== '' ? (
+        {way.name !== '' || isZoomed ? (
           <button type="button" class="chip" title="Show all" onClick={() => go({ way: '', root: '' })}>{way.kind === 'around' && !zoomed ? 'around' : 'from'} {clean(zoomed ? nameOf(zoomed) : way.name !== '' ? way.name : first ? nameOf(first) : '')} <span aria-hidden="true">×</span></button>
         ) : null}
         {isZoomed ? <button type="button" title="What calls the root of the picture (u)" onClick={up}>one up</button> : null}
@@ -257,7 +260,7 @@ export function OneFlame({ state, info }: { state: State; info: Info | null }): 
         ) : null}
         {state.search !== '' ? <span class="matches" role="status">matches: {percent(share)} % in {count(found.size)} {found.size === 1 ? 'box' : 'boxes'}</span> : null}
         <span class="space" />
-        {flame && flame.boxes.length > 0 ? <button type="button" title="This picture as a drawing; 'save picture' saves its pixels" onClick={() => canvas.current && save(`${fileName('lode', 'flame')}.svg`, new Blob([svgOf(flame, part, unit, coloursOf(canvas.current))], { type: 'image/svg+xml' }))}>save SVG</button> : null}
+        {flame && flame.boxes.length > 0 ? <button type="button" title="This picture as a drawing; 'save picture' saves its pixels" onClick={() => canvas.current && save(`${fileName('lode', 'flame')}.svg`, new Blob([svgOf(flame, document.title, part, unit, coloursOf(canvas.current))], { type: 'image/svg+xml' }))}>save SVG</button> : null}
         {flame ? <span class="quiet">{count(flame.boxes.length)} boxes{flame.merged_rows > 0 ? `, ${count(flame.merged_rows)} narrower` : ''}{flame.is_truncated ? ', cut' : ''}</span> : null}
       </div>
       {flame === null || answer.error ? <Problem answer={answer} /> : (
@@ -278,6 +281,7 @@ export function OneFlame({ state, info }: { state: State; info: Info | null }): 
             </div>
           ) : null}
           </div>
+          <p class="hidden" role="status">{selected ? `${clean(nameOf(selected))}, ${percent(selected.inclusive_percent)} %` : ''}</p>
           <Legend flame={flame} />
           <Table flame={flame} box={selected} unit={unit} onSelect={(box) => choose(box)} />
         </div>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Overview, the first screen: where the time went and what limits the run, without a click.
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import { useAnswer, useLater, useRefined, type Query, type Refined } from '../api';
 import { amount, baseName, clean, count, percent, unitOf, type Unit } from '../format';
 import type { Info } from '../info';
@@ -18,13 +19,17 @@ function topQuery(state: State, info: Info): Query {
   return { command: 'top', store: state.store, options: [...sharedOptions(state, info), ['limit', '12']] };
 }
 
-/** Says that numbers are estimates, which the exact ones replace. */
+/** Says that numbers are estimates, and when the exact ones have replaced them. */
 function Estimated({ answer }: { answer: Refined<unknown> }): JSX.Element | null {
-  if (answer.estimate === null) return null;
+  const wasEstimated = useRef(false);
+  wasEstimated.current ||= answer.estimate !== null;
+  // The line stays, so that nothing below it moves.
+  if (answer.estimate === null) return wasEstimated.current ? <p class="estimate" role="status">Exact: all of the recording has been read.</p> : null;
   const { bytes, bytes_read } = answer.estimate;
+  const done = answer.done === undefined ? '' : ` ${String(Math.floor(answer.done))}%`;
   return (
     <p class="estimate" role="status">
-      Estimated from {percent((100 * bytes_read) / bytes)}% of the recording; all of it is being read …{answer.done === undefined ? '' : ` ${String(Math.floor(answer.done))}%`}
+      Estimated from {percent((100 * bytes_read) / bytes)}% of the recording; {answer.failure ? <span class="bad">the exact numbers cannot be had: {clean(answer.failure.message)}</span> : <>all of it is being read …{done}</>}
     </p>
   );
 }
@@ -56,16 +61,21 @@ function Headline({ state, info }: ViewProps): JSX.Element {
   );
 }
 
-/** Rows with a bar: a share that the eye compares, and the number. */
-function Bars({ rows, onPick, label, hasShare }: { hasShare?: boolean; rows: readonly { key: string; name: string; share: number | null; text: string; exact: number | null; kind?: string | null }[]; onPick: (name: string) => void; label: string }): JSX.Element {
+/** Rows with a bar: a share that the eye compares, and the number. A name keeps its row when numbers become exact. */
+function Bars({ rows, onPick, label, hasShare }: { hasShare?: boolean; rows: readonly { name: string; shown?: string; share: number | null; text: string; exact: number | null; kind?: string | null }[]; onPick: (name: string) => void; label: string }): JSX.Element {
+  const seen = new Map<string, number>();
+  const keyOf = (name: string): string => {
+    seen.set(name, (seen.get(name) ?? 0) + 1);
+    return `${String(seen.get(name))} ${name}`;
+  };
   return (
-    <ol class="bars" aria-label={label}>
+    <ol class={hasShare === false ? 'bars no-share' : 'bars'} aria-label={label}>
       {rows.map((row) => (
-        <li key={row.key} data-value={row.exact ?? undefined} data-share={row.share ?? undefined}>
+        <li key={keyOf(row.name)} data-value={row.exact ?? undefined} data-share={row.share ?? undefined}>
           <button type="button" onClick={() => onPick(row.name)}>
             <i class="bar" style={{ width: `${String(Math.min(100, Math.max(0, row.share ?? 0)))}%` }} />
-            <span class="share">{hasShare === false ? '' : `${percent(row.share)}%`}</span>
-            <span class="what"><Swatch kind={row.kind ?? null} /><Name name={row.name} /></span>
+            {hasShare === false ? null : <span class="share">{percent(row.share)}%</span>}
+            <span class="what"><Swatch kind={row.kind ?? null} /><Name name={row.shown ?? row.name} /></span>
             <span class="value">{row.text}</span>
           </button>
         </li>
@@ -85,7 +95,7 @@ function Largest({ state, info }: ViewProps): JSX.Element {
         {top.rows.length === 0 ? <p class="quiet">No function has a cost.</p> : null}
         <Bars
           label="Functions by exclusive cost" onPick={(name) => go({ view: 'top', name, group: '' })}
-          rows={top.rows.filter((row) => row.exclusive !== 0).map((row, index) => ({ key: `${String(index)} ${row.name}`, name: row.name, share: row.exclusivePercent, text: amountWithin(row.exclusive, row.exclusiveMargin, unit), exact: row.exclusive, kind: row.kind }))}
+          rows={top.rows.filter((row) => row.exclusive !== 0).map((row) => ({ name: row.name, share: row.exclusivePercent, text: amountWithin(row.exclusive, row.exclusiveMargin, unit), exact: row.exclusive, kind: row.kind }))}
         />
       </Section>
   );
@@ -96,7 +106,7 @@ function HotPath({ state, info }: ViewProps): JSX.Element {
   const tree = answer.data === null ? null : readTree(answer.data);
   const hot = tree?.rows.filter((row) => row.isHot) ?? [];
   return (
-    <Section title="Hot path" more={<Link onClick={() => go({ view: 'tree' })}>tree</Link>}>
+    <Section title={answer.estimate ? 'Hot path, estimated' : 'Hot path'} more={<Link onClick={() => go({ view: 'tree' })}>tree</Link>}>
       {tree === null || answer.error ? <Problem answer={answer} /> : (
         <ol class="hotpath">
           {hot.map((row, index) => (
@@ -180,7 +190,7 @@ function Modules({ state, info }: ViewProps): JSX.Element | null {
       {top === null || answer.error ? <Problem answer={answer} /> : (
         <Bars
           label="Load modules by exclusive cost" onPick={(name) => go({ view: 'top', group: 'module', name })}
-          rows={top.rows.filter((row) => row.exclusive !== 0).map((row, index) => ({ key: `${String(index)} ${row.name}`, name: baseName(row.name) || row.name, share: row.exclusivePercent, text: amount(row.exclusive, unit), exact: row.exclusive }))}
+          rows={top.rows.filter((row) => row.exclusive !== 0).map((row) => ({ name: row.name, shown: baseName(row.name) || row.name, share: row.exclusivePercent, text: amount(row.exclusive, unit), exact: row.exclusive }))}
         />
       )}
     </Section>
@@ -242,8 +252,8 @@ function Second({ state, info }: ViewProps): JSX.Element | null {
     <Section title={title} more={<Link onClick={() => (isRecording ? go({ view: 'top', order: 'inclusive' }) : go({ view: 'top', group: 'line' }))}>all {count(top.rowCount)}</Link>}>
       <Bars
         label={title} onPick={pick} hasShare={!isRecording}
-        rows={top.rows.filter((row) => isRecording || row.exclusive !== 0).map((row, index) => ({
-          key: `${String(index)} ${row.name}`, name: row.name, share: isRecording ? row.inclusivePercent : row.exclusivePercent,
+        rows={top.rows.filter((row) => isRecording || row.exclusive !== 0).map((row) => ({
+          name: row.name, share: isRecording ? row.inclusivePercent : row.exclusivePercent,
           text: isRecording ? amountWithin(row.inclusive, row.inclusiveMargin, unit) : amount(row.exclusive, unit), exact: isRecording ? row.inclusive : row.exclusive, kind: row.kind,
         }))}
       />

@@ -58,8 +58,7 @@ function filterOptions(state: State): Option[] {
 
 /** Which requests: of the table, and of the picture of all of them. */
 function chosen(state: State, info: Info): Option[] {
-  const options: Option[] = sharedOptions(state, info, { search: false }).filter(([name]) => name !== 'task');
-  return [...options, ...filterOptions(state), ...(state.search !== '' ? [['text', state.search] as const] : [])];
+  return [...sharedOptions(state, info, { search: false }), ...filterOptions(state), ...(state.search !== '' ? [['text', state.search] as const] : [])];
 }
 
 function query(state: State, info: Info): Query {

@@ -18,7 +18,10 @@ const texts = signal<ReadonlyMap<number, string>>(new Map());
 const setText = (store: number, text: string): void => {
   texts.value = new Map([...texts.value, [store, text]]);
 };
-const FIRST = 'select name, exclusive from hotspot(\'function\') order by exclusive desc limit 10';
+const FIRST: Readonly<Record<Info['kind'], string>> = {
+  database: 'select name, exclusive from hotspot(\'function\') order by exclusive desc limit 10',
+  recording: 'select function, calls, self_ns from call_stat order by self_ns desc limit 10',
+};
 
 interface Question {
   readonly title: string;
@@ -91,8 +94,8 @@ function useQuestions(store: number): readonly Question[] {
   return questions;
 }
 
-function Sql({ state }: ViewProps): JSX.Element {
-  const text = texts.value.get(state.store) ?? FIRST;
+function Sql({ state, info }: ViewProps): JSX.Element {
+  const text = texts.value.get(state.store) ?? FIRST[info.kind];
   const questions = useQuestions(state.store);
   const [results, setResults] = useState<readonly Result[] | null>(null);
   const [problem, setProblem] = useState('');
@@ -147,8 +150,8 @@ function Sql({ state }: ViewProps): JSX.Element {
   );
 }
 
-function query(state: State, _info: Info): Query | null {
-  return { command: 'sql', store: state.store, options: [], operand: texts.value.get(state.store) ?? FIRST };
+function query(state: State, info: Info): Query | null {
+  return { command: 'sql', store: state.store, options: [], operand: texts.value.get(state.store) ?? FIRST[info.kind] };
 }
 
 export const sql: View = { key: 'sql', title: 'SQL', fits: () => !isReport, query, Component: Sql };

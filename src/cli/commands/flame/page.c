@@ -14,6 +14,7 @@
 typedef struct text {
     char *bytes;
     size_t used, capacity;
+    host *own, *before;
 } text;
 
 static int on_output(void *user, const char *bytes, size_t size)
@@ -25,17 +26,27 @@ static int on_output(void *user, const char *bytes, size_t size)
     return 0;
 }
 
+/* Messages are not for the page. */
+static void on_message(void *user, const char *message)
+{
+    const text *t = user;
+    host_set(t->before);
+    report_whole(message);
+    host_set(t->own);
+}
+
 int flame_html(out *o, const char *store, void (*write_json)(out *json, const void *user), const void *user)
 {
-    text answer = {0};
+    text answer = {.before = host_current()};
     document page;
     size_t size = 0;
-    host memory = {.user = &answer, .on_output = on_output};
+    host memory = {.user = &answer, .on_message = on_message, .on_output = on_output};
+    answer.own = &memory;
     host_set(&memory);
     out *json = out_open(&(out_settings){.format = OUT_JSON, .store = store, .on_end = damage_write_rest});
     write_json(json, user);
     int status = out_close(json, EXIT_DONE);
-    host_set(NULL);
+    host_set(answer.before);
     char *inert = report_inert(answer.bytes, answer.used, NULL, &size);
     document_open(&page);
     document_begin(o, &page, "Lode flame graph");
