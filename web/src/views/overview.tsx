@@ -170,7 +170,7 @@ function Spread({ state, info }: ViewProps): JSX.Element | null {
           const value = row.value ?? row.total_ns ?? row.duration_ns ?? null;
           return (
             <tr key={index} data-value={value ?? undefined}>
-              <td>{row.profile !== undefined ? <Link title="Show this profile only" onClick={() => go({ profiles: `profile=${String(row.profile)}` })}><Name name={row.name} /></Link> : <Name isShort name={row.name} />}</td>
+              <td>{row.profile !== undefined ? <Link title="Show this profile only" onClick={() => go({ profiles: `profile=${String(row.profile)}` })}><Name name={row.name} /></Link> : <><Name isShort name={row.name} />{row.tid === undefined || info.hasRequests ? null : <span class="quiet"> {String(row.tid)}</span>}</>}</td>
               <td class="number">{amount(value, unit)}</td>
             </tr>
           );
