@@ -32,6 +32,10 @@ RECORDING = [("info", {}), ("check", {}), ("top", {}), ("top", {"limit": "3", "s
              ("tree", {"depth": "2"}), ("profiles", {}), ("source", {}), ("trace", {}), ("trace", {"rows": "3", "columns": "50"}), ("replay", {"limit": "20"}), ("search", {}), ("search", {"limit": "2", "by": "component"}),
              ("search", {"text": "a"}), ("top", {"sort": "name", "limit": "0"}), ("top", {"include": "*a*"}), ("top", {"exclude": "*a*", "sort": "max"}), ("top", {"by": "kind"}),
              ("top", {"by": "symbol", "sort": "p99"}), ("top", {"include": "*", "names": "full"}), ("flame", {}), ("trace", {"merge": "", "probes": "", "rows": "3", "columns": "40"}), ("info", {"limit": "1"}), ("diagnose", {})]
+# Estimates, also of other rows than the ones that were estimated before, and then exact numbers.
+LARGE = [("top", {"estimate": ""}), ("top", {"estimate": "", "include": "*Service1*"}), ("top", {"estimate": "", "sort": "p99"}),
+         ("top", {"estimate": "", "include": "*Service*", "exclude": "module:*Service1*"}), ("top", {"estimate": "", "by": "kind"}),
+         ("top", {"estimate": "", "callers": "load1"}), ("tree", {"estimate": "", "depth": "2"}), ("tree", {"depth": "2"}), ("top", {})]
 OPERANDS = {"context": "context", "source": "location", "search": "text"}
 
 
@@ -60,11 +64,11 @@ def is_same(answer, output, message):
     return re.sub(r" \(see 'lode help.*$", "", answer.json()["message"])[:60] == message[:60] or "\\" in message
 
 
-def compare_store(tap, lode, path, cwd=None):
+def compare_store(tap, lode, path, cwd=None, calls=None):
     with Server(lode, path, cwd=cwd) as server:
         store = server.wait_until_open()[0]
         wrong, count, refused = [], 0, 0
-        calls = DATABASE if store["kind"] == "database" else RECORDING
+        calls = calls or (DATABASE if store["kind"] == "database" else RECORDING)
         if store["state"] == "failed":
             output, message = expected(lode, "top", [path], {}, cwd)
             answer = server.command(("top", 0, {}))
@@ -291,6 +295,8 @@ def main():
         stores = make_example(lode, folder / "demo")
         for store in [*stores, make_damaged(lode, folder / "damaged")]:
             compare_store(tap, lode, store)
+        subprocess.run([lode, "synth", "recording", "--format", "zorka", "--records", "1500000", "--calls-per-request", "3", "-o", folder / "large"], check=True, stdout=subprocess.DEVNULL)
+        compare_store(tap, lode, folder / "large", calls=LARGE)
         several_at_once(tap, lode, stores)
         two_stores(tap, lode, stores)
         rules_of_the_server(tap, lode, stores, folder)
