@@ -299,6 +299,8 @@ def outputs_of_other_stores_validate(program, judge):
         check_outputs(program, judge, "estimates", "large", [[*words, "--estimate"] for words in ESTIMATES], inner)
         answer = program.json("top", "large", "--estimate", cwd=inner)
         program.check(answer["estimate"]["parts_read"] * 3 < 2 * answer["estimate"]["parts"], "a large store is estimated", [answer.get("estimate")])
+        done = subprocess.run([program.lode, "tree", "large", "--estimate", "--csv"], cwd=inner, capture_output=True, check=True, text=True)
+        program.check(done.stderr.startswith("lode: note: estimated from "), "without a column for it, a note says that it is an estimate", [done.stderr])
         built = subprocess.run([program.lode, "build", "few", "-o", "new", "--json"], cwd=inner, capture_output=True, check=True).stdout
         program.equal(judge.text(built), [], "lode build --json follows its schema")
         Path(inner, "least", "profile.db").unlink()

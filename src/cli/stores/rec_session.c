@@ -282,6 +282,9 @@ void rec_say_estimate(out *o, const rec_session *s)
     format_bytes(read, s->estimate->bytes_read);
     format_bytes(all, s->estimate->bytes);
     format_count(parts, s->estimate->parts_read);
-    out_say(o, "Estimated from %s of %s, in %s of %s", read, all, parts,
-            COUNTED(s->estimate->parts, "part", "parts"));
+    const char *of = COUNTED(s->estimate->parts, "part", "parts");
+    /* In CSV, no column may say it. */
+    if (out_format_of(o) == OUT_CSV)
+        report("note: estimated from %s of %s, in %s of %s", read, all, parts, of);
+    out_say(o, "Estimated from %s of %s, in %s of %s", read, all, parts, of);
 }
