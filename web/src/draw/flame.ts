@@ -49,7 +49,7 @@ function labelOf(box: Box, room: number): string {
 }
 
 const fillOf = (box: Box, colours: Colours): string => colours.kinds.get(box.kind ?? '') ?? colours.merged;
-const inkOf = (box: Box, colours: Colours): string => (box.kind === 'gpu' ? '#ffffff' : box.kind === null ? colours.text : '#000000');
+const inkOf = (box: Box, colours: Colours): string => (box.kind === 'gpu' ? '#ffffff' : colours.kinds.has(box.kind ?? '') ? '#000000' : colours.text);
 
 interface Colours {
   readonly ground: string;
