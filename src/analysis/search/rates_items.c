@@ -10,10 +10,11 @@ static size_t key_count(const struct lode_rates_run *run)
     return run->rates->key_count;
 }
 
+/* One for each key; NULL if there is none. */
 static uint32_t *numbers_of(const struct lode_rates_run *run, const struct lode_rates_worker *worker,
                             uint32_t call)
 {
-    return LODE_ARRAY_AT(&worker->numbers, uint32_t, call * key_count(run));
+    return key_count(run) ? LODE_ARRAY_AT(&worker->numbers, uint32_t, call * key_count(run)) : NULL;
 }
 
 /* ---- values ---- */
