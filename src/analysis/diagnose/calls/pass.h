@@ -8,7 +8,7 @@
 #include "base/memory/map.h"
 
 enum {
-    CALL_HOLDS_MAX = 64, /* locks that a thread holds at once; more are not looked at */
+    CALL_HOLDS_MAX = 64, /* locks that a thread holds at once: the latest ones; a power of two */
     CALL_BATCH = 64
 };
 
@@ -26,7 +26,7 @@ struct call_frame {
     uint32_t edge;           /* + 1; 0: none */
     uint32_t number;         /* of the call among those of its function below one call */
     uint32_t callees;        /* calls that it made itself */
-    uint64_t serial;         /* unlike that of all other calls of the track */
+    uint64_t serial;         /* unlike that of all other calls */
     uint64_t arguments;      /* hash of function and arguments; 0: not recorded */
 };
 
@@ -69,7 +69,7 @@ struct call_seen {
     uint64_t wait_min, span_min; /* nanoseconds */
     struct lode_array waits, spans;
     size_t settled;      /* waits that a record follows */
-    uint64_t serial;     /* of the last call */
+    uint64_t serial;     /* of the last call, of all tracks */
     uint64_t last_sleep; /* the end of it; 0: none */
 };
 
@@ -87,8 +87,8 @@ struct call_worker {
     size_t taken_count;
     struct lode_map index;   /* from pairs of functions to `pairs` */
     struct lode_array pairs; /* of struct call_pair */
-    struct call_hold holds[CALL_HOLDS_MAX];
-    size_t hold_count;
+    struct call_hold holds[CALL_HOLDS_MAX]; /* a ring */
+    uint32_t hold_end, hold_count;          /* after the latest one; how many */
     struct call_hold woken; /* the last end of being blocked */
     struct call_seen seen;
     struct call_pending pending;

@@ -23,8 +23,9 @@ void lode_diagnose_call_seen_open(struct call_seen *seen, size_t waits_max)
     lode_map_init(&seen->edge_index);
     lode_map_init(&seen->arguments);
     lode_array_init(&seen->edges, sizeof(struct call_edge), EDGES_MAX);
-    lode_array_init(&seen->waits, sizeof(struct call_wait), waits_max);
-    lode_array_init(&seen->spans, sizeof(struct call_span), SPANS_MAX);
+    /* Between two records, a thread is off-CPU as often as the recording says. */
+    lode_array_init(&seen->waits, sizeof(struct call_wait), UINT32_MAX);
+    lode_array_init(&seen->spans, sizeof(struct call_span), SPANS_MAX + 1);
 }
 
 void lode_diagnose_call_seen_close(struct call_seen *seen)
@@ -50,38 +51,37 @@ void lode_diagnose_call_seen_begin(struct call_seen *seen)
     lode_map_clear(&seen->arguments);
     seen->wait_min = WAIT_MIN;
     seen->span_min = SPAN_MIN;
-    seen->serial = seen->last_sleep = seen->settled = 0;
+    seen->last_sleep = seen->settled = 0;
 }
 
 /* ---- waits and spans ---- */
 
+/*
+ * More than `most` of them: the shorter ones go, so that those stay that are at least as long as the
+ * smallest limit at which there is room, in whatever parts they come.
+ */
 static void drop_short_waits(struct call_seen *seen)
 {
-    const struct call_wait *items = seen->waits.items;
-    while (seen->waits.count >= seen->waits_max) {
-        struct call_wait *kept = seen->waits.items;
-        size_t count = 0, settled = 0;
+    struct call_wait *items = seen->waits.items;
+    while (seen->waits.count > seen->waits_max) {
+        size_t count = 0;
         seen->wait_min *= 2;
         for (size_t i = 0; i < seen->waits.count; i++)
-            if (items[i].to - items[i].from >= seen->wait_min) {
-                settled += i < seen->settled;
-                kept[count++] = items[i];
-            }
+            if (items[i].to - items[i].from >= seen->wait_min)
+                items[count++] = items[i];
         seen->waits.count = count;
-        seen->settled = settled;
     }
 }
 
 static void drop_short_spans(struct call_seen *seen)
 {
-    const struct call_span *items = seen->spans.items;
-    while (seen->spans.count >= SPANS_MAX) {
-        struct call_span *kept = seen->spans.items;
+    struct call_span *items = seen->spans.items;
+    while (seen->spans.count > SPANS_MAX) {
         size_t count = 0;
         seen->span_min *= 2;
         for (size_t i = 0; i < seen->spans.count; i++)
             if (items[i].to - items[i].from >= seen->span_min)
-                kept[count++] = items[i];
+                items[count++] = items[i];
         seen->spans.count = count;
     }
 }
@@ -118,7 +118,6 @@ bool lode_diagnose_call_seen_wait(struct call_worker *w, const struct call_frame
     struct call_seen *seen = &w->seen;
     if (to - from < seen->wait_min)
         return true;
-    drop_short_waits(seen);
     struct call_wait *wait = lode_array_push(&seen->waits);
     uint32_t entry = frame->pair ? LODE_ARRAY_AT(&w->pairs, struct call_pair, frame->pair - 1)->entry : 0;
     if (wait)
@@ -128,8 +127,11 @@ bool lode_diagnose_call_seen_wait(struct call_worker *w, const struct call_frame
 
 void lode_diagnose_call_seen_record(struct call_seen *seen, bool is_made)
 {
+    if (seen->waits.count == seen->settled)
+        return;
     if (is_made)
         seen->waits.count = seen->settled;
+    drop_short_waits(seen);
     seen->settled = seen->waits.count;
 }
 
@@ -137,11 +139,12 @@ static bool add_span(struct call_seen *seen, const struct call_frame *frame, uin
 {
     if (to - frame->enter < seen->span_min)
         return true;
-    drop_short_spans(seen);
     struct call_span *span = lode_array_push(&seen->spans);
-    if (span)
-        *span = (struct call_span){frame->enter, to, frame->function - 1, (uint32_t)depth};
-    return span != NULL;
+    if (span == NULL)
+        return false;
+    *span = (struct call_span){frame->enter, to, frame->function - 1, (uint32_t)depth};
+    drop_short_spans(seen);
+    return true;
 }
 
 void lode_diagnose_call_seen_sleep(struct call_worker *w, struct call_pair *pair, uint64_t from, uint64_t to)
@@ -259,6 +262,7 @@ static bool copy_items(const struct lode_array *array, void **copy, size_t *coun
 bool lode_diagnose_call_seen_end(struct call_seen *seen, struct call_track *track)
 {
     void *waits, *spans;
+    drop_short_waits(seen);
     bool has_memory = copy_items(&seen->waits, &waits, &track->wait_count);
     has_memory &= copy_items(&seen->spans, &spans, &track->span_count);
     track->waits = waits;

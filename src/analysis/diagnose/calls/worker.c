@@ -122,17 +122,18 @@ static struct call_pair *pair_at(const struct call_worker *w, uint32_t pair)
 
 static void take_lock(struct call_worker *w, uint64_t time)
 {
-    if (w->hold_count < CALL_HOLDS_MAX)
-        w->holds[w->hold_count++] = (struct call_hold){time, w->track.preempted};
+    w->holds[w->hold_end++ % CALL_HOLDS_MAX] = (struct call_hold){time, w->track.preempted};
+    w->hold_count += w->hold_count < CALL_HOLDS_MAX;
 }
 
 static void drop_lock(struct call_worker *w, uint64_t time)
 {
     const struct call_frame *caller = &w->frames[w->depth];
     struct call_hold hold = {caller->enter, caller->paused};
-    if (w->hold_count)
-        hold = w->holds[--w->hold_count];
-    else if (w->depth == 0)
+    if (w->hold_count) {
+        w->hold_count--;
+        hold = w->holds[--w->hold_end % CALL_HOLDS_MAX];
+    } else if (w->depth == 0)
         return;
     else if (w->woken.since > hold.since) /* recorders may miss calls that take locks */
         hold = w->woken;
@@ -484,7 +485,7 @@ void lode_diagnose_call_worker_begin(struct call_worker *w, const lode_track_row
     w->track =
         (struct call_track){.track = row->track, .pid = track->pid, .tid = track->tid, .are_all = true};
     w->depth = 0;
-    w->frames[0] = (struct call_frame){.path = LODE_ACTIVITY_COUNT};
+    w->frames[0] = (struct call_frame){.path = LODE_ACTIVITY_COUNT, .serial = ++w->seen.serial};
     w->hold_count = 0;
     w->woken = (struct call_hold){0};
     w->pending.pair = 0;
