@@ -104,7 +104,7 @@ class Bench:
     def one_task(self):
         """A track is cut, so that a second thread has work."""
         recording = self.make(1, int(ONE_TASK * self.options.share))
-        for words in (["top"], ["tree"], ["check", "--level", "full"]):
+        for words in (["top"], ["tree"], ["check", "--level", "full"], ["diagnose"]):
             one, two = (self.busiest([self.lode, *words, "--threads", threads, recording]) for threads in ("1", "2"))
             print(f"# one task: lode {words[0]} {one:.3f} s of processor time, {two:.3f} s of the busier of two threads: {one / two:.2f} times")
             if words == ["top"]:

@@ -47,6 +47,8 @@ struct lode_pass {
      * They count where they end; a piece does not count what it leaves open.
      */
     lode_status (*resume)(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error);
+    /* A piece that is not the last one ends at a cut; may be NULL. */
+    lode_status (*stop)(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error);
     /* The pieces did not fit: all that was taken is void, and tracks are read again as a whole. */
     lode_status (*restart)(void *user, lode_error *error);
     bool cuts;

@@ -342,6 +342,8 @@ static lode_status read_piece(struct run *run, unsigned worker, const struct lod
     LODE_TRY(read_piece_events(run, worker, piece, &part, error));
     if (piece->to && pass->sample.piece > 0 && pass->pause)
         pass->pause(pass->user, number, piece->to);
+    if (piece->to && pass->stop)
+        LODE_TRY(pass->stop(pass->user, number, piece->to, error));
     LODE_TRY(pass->end(pass->user, number, &part, error));
     if (run->workers[worker].off_cpu.is_asked)
         part.out = run->workers[worker].off_cpu.inside;

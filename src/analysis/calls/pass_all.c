@@ -65,6 +65,15 @@ static lode_status resume(void *user, unsigned worker, const struct lode_cut *cu
     return LODE_OK;
 }
 
+static lode_status stop(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error)
+{
+    const struct joint *self = user;
+    for (size_t i = 0; i < self->count; i++)
+        if (self->guests[i]->stop)
+            LODE_TRY(self->guests[i]->stop(self->guests[i]->user, worker, cut, error));
+    return LODE_OK;
+}
+
 static void pause_all(void *user, unsigned worker, const struct lode_cut *cut)
 {
     const struct joint *self = user;
@@ -124,6 +133,7 @@ static lode_status open_joint(struct joint *self, lode_error *error)
     pass->end = end;
     pass->end_request = wants_requests ? end_request : NULL;
     pass->resume = resume;
+    pass->stop = stop;
     pass->restart = restart;
     pass->pause = pause_all;
     pass->user = self;

@@ -44,8 +44,9 @@ static void *run(void *user)
     return result;
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*function)(void *),
-                   void *argument)
+/* All else is hidden in this build, and the program would not find it. */
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                                                          void *(*function)(void *), void *argument)
 {
     create_fn *create;
     void *symbol = dlsym(RTLD_NEXT, "pthread_create");

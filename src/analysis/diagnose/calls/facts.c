@@ -15,7 +15,7 @@
 
 /* ---- threads ---- */
 
-static void free_track(struct call_track *track)
+void lode_diagnose_call_track_free(struct call_track *track)
 {
     free(track->collectives);
     free(track->waits);
@@ -39,7 +39,7 @@ static void keep_tracks(struct lode_diagnosis *d)
         if (facts->tracks[i].calls)
             facts->tracks[kept++] = facts->tracks[i];
         else
-            free_track(&facts->tracks[i]);
+            lode_diagnose_call_track_free(&facts->tracks[i]);
     d->run.empty = (uint32_t)(facts->track_count - kept);
     facts->track_count = kept;
     if (kept)
@@ -342,7 +342,7 @@ void lode_diagnose_call_facts_free(struct call_facts *facts)
     if (facts == NULL)
         return;
     for (size_t i = 0; i < facts->track_count; i++)
-        free_track(&facts->tracks[i]);
+        lode_diagnose_call_track_free(&facts->tracks[i]);
     free(facts->tracks);
     free(facts->functions);
     free(facts->sketches);

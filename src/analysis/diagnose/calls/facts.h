@@ -106,6 +106,7 @@ struct call_pair {
     uint32_t track;             /* of it */
     uint64_t bytes, sized;      /* transferred, and calls that say so */
     uint64_t locked;            /* time of calls that were made while a lock was held */
+    uint64_t unsure;            /* the same, if one was taken before the piece of a track */
     struct call_beat beat;      /* of sleeps */
 };
 
@@ -238,6 +239,7 @@ void lode_diagnose_call_facts_free(struct call_facts *facts);
 
 /* ---- facts ---- */
 
+void lode_diagnose_call_track_free(struct call_track *track);
 /* Reads all events. */
 lode_status lode_diagnose_call_facts_read(struct lode_diagnosis *d, lode_error *error);
 /* Threads, run time, activities, efficiencies. */

@@ -8,9 +8,19 @@
 #include "base/memory/map.h"
 
 enum {
-    CALL_HOLDS_MAX = 64, /* locks that a thread holds at once; more are not looked at */
-    CALL_BATCH = 64
+    CALL_HOLDS_MAX = 64, /* locks that a thread holds at once: the latest ones; a power of two */
+    CALL_BATCH = 64,
+    CALL_EDGES_MAX = 1 << 20,
+    CALL_ARGUMENTS_MAX = 1 << 16 /* of a track; further ones count as new */
 };
+
+/*
+ * In the number of a call: it counts from the begin of the piece of the track. How many calls came
+ * before it is known where pieces are joined.
+ */
+#define CALL_RELATIVE (UINT32_C(1) << 31)
+
+struct call_part;
 
 /* An open call. */
 struct call_frame {
@@ -26,7 +36,7 @@ struct call_frame {
     uint32_t edge;           /* + 1; 0: none */
     uint32_t number;         /* of the call among those of its function below one call */
     uint32_t callees;        /* calls that it made itself */
-    uint64_t serial;         /* unlike that of all other calls of the track */
+    uint64_t serial;         /* unlike that of all other calls */
     uint64_t arguments;      /* hash of function and arguments; 0: not recorded */
 };
 
@@ -55,6 +65,7 @@ struct call_memo {
     uint64_t alone;        /* the same outside of OpenMP regions */
     uint32_t caller, edge; /* the last edge */
     uint32_t number;       /* of the last call below the call `serial` */
+    uint32_t run;          /* calls with relative numbers: index + 1 in the part */
     uint64_t serial;
 };
 
@@ -69,8 +80,10 @@ struct call_seen {
     uint64_t wait_min, span_min; /* nanoseconds */
     struct lode_array waits, spans;
     size_t settled;      /* waits that a record follows */
-    uint64_t serial;     /* of the last call */
+    uint64_t serial;     /* of the last call, of all tracks */
     uint64_t last_sleep; /* the end of it; 0: none */
+    /* Of a piece, serials: it begins with `first`, and calls that began before end at `carried`. */
+    uint64_t first, carried;
 };
 
 struct call_worker {
@@ -85,10 +98,13 @@ struct call_worker {
     struct lode_sketches sketches;
     struct call_taken taken[CALL_BATCH];
     size_t taken_count;
-    struct lode_map index;   /* from pairs of functions to `pairs` */
-    struct lode_array pairs; /* of struct call_pair */
-    struct call_hold holds[CALL_HOLDS_MAX];
-    size_t hold_count;
+    struct lode_map index;                  /* from pairs of functions to `pairs` */
+    struct lode_array pairs;                /* of struct call_pair */
+    struct call_hold holds[CALL_HOLDS_MAX]; /* a ring */
+    uint32_t hold_end, hold_count;          /* after the latest one; how many */
+    uint32_t base;          /* of a piece: locks below these that were perhaps taken before it */
+    size_t carried;         /* of a piece: open calls that began before it */
+    struct call_part *part; /* of a piece that is not the first one; NULL: of no other */
     struct call_hold woken; /* the last end of being blocked */
     struct call_seen seen;
     struct call_pending pending;
@@ -109,6 +125,35 @@ void lode_diagnose_call_worker_begin(struct call_worker *w, const lode_track_row
 /* Balanced, chronological events. */
 lode_status lode_diagnose_call_worker_take(struct call_worker *w, const lode_event *events, size_t count,
                                            lode_error *error);
+/* Moves what was found about the track to `track`. */
+lode_status lode_diagnose_call_worker_end(struct call_worker *w, struct call_track *track, lode_error *error);
+
+/* ---- calls (worker.c) ---- */
+
+/* A call of a function begins, of which nothing is counted; NULL if out of memory. */
+struct call_frame *lode_diagnose_call_open(struct call_worker *w, uint32_t index, uint64_t time);
+/* The innermost call ends: what its events say, and what it took. False if out of memory. */
+bool lode_diagnose_call_end_here(struct call_worker *w, const lode_event *event);
+bool lode_diagnose_call_end_joined(struct call_worker *w, const lode_event *event);
+/* Room for a function, and what it is; false if out of memory. */
+bool lode_diagnose_call_know(struct call_worker *w, uint32_t index);
+/* The pair of two functions (index + 1); NULL if out of memory. */
+struct call_pair *lode_diagnose_call_pair(struct call_worker *w, uint32_t holder, uint32_t entry);
+/* Adds what was taken to the sketches; false if out of memory. */
+bool lode_diagnose_call_flush(struct call_worker *w);
+
+/* ---- what calls do (effects.c) ---- */
+
+void lode_diagnose_call_enter_role(struct call_worker *w, enum call_role role, uint64_t time);
+bool lode_diagnose_call_leave_role(struct call_worker *w, enum call_role role, const struct call_frame *frame,
+                                   uint64_t time);
+/* The time that the thread waited in the call for others. */
+void lode_diagnose_call_leave_wait(struct call_worker *w, enum call_role role, const struct call_frame *frame,
+                                   uint64_t time);
+bool lode_diagnose_call_add_collective(struct call_worker *w, const struct call_collective *collective);
+/* The bytes that a call says that it transferred. */
+void lode_diagnose_call_count_bytes(struct call_worker *w, const lode_event *event, struct call_pair *pair);
+
 /* ---- the course of a track (seen.c) ---- */
 
 void lode_diagnose_call_seen_open(struct call_seen *seen, size_t waits_max);
@@ -127,12 +172,24 @@ void lode_diagnose_call_seen_record(struct call_seen *seen, bool is_made);
 bool lode_diagnose_call_seen_wait(struct call_worker *w, const struct call_frame *frame, uint64_t from,
                                   uint64_t to);
 void lode_diagnose_call_seen_sleep(struct call_worker *w, struct call_pair *pair, uint64_t from, uint64_t to);
+/* Adds one that is long enough. */
+bool lode_diagnose_call_seen_push(struct call_seen *seen, const struct call_wait *wait);
+bool lode_diagnose_call_seen_span(struct call_seen *seen, const struct call_span *span);
+/* Raises the limits, if these are higher. */
+void lode_diagnose_call_seen_limit(struct call_seen *seen, uint64_t wait_min, uint64_t span_min);
+/* All waits but the last ones have a record after them. */
+void lode_diagnose_call_seen_settle(struct call_seen *seen, size_t unsettled);
+/* Calls with about this number ended; false if out of memory. */
+bool lode_diagnose_call_seen_growth(struct call_seen *seen, uint32_t function, uint32_t number,
+                                    const struct call_step *step);
+/* An edge (function + 1 of both) + 1; 0: there are too many, or out of memory. */
+uint32_t lode_diagnose_call_seen_edge(struct call_seen *seen, uint32_t caller, uint32_t callee);
+/* Copies waits and spans to the track; false if out of memory. */
+bool lode_diagnose_call_seen_copy(const struct call_seen *seen, struct call_track *track);
 /* Moves waits and spans to the track. */
 bool lode_diagnose_call_seen_end(struct call_seen *seen, struct call_track *track);
 
 /* Keeps the longest time off-CPU; of equal ones, the first. */
 void lode_diagnose_call_pair_note(struct call_pair *pair, uint64_t from, uint64_t to, uint32_t track);
-/* Moves what was found about the track to `track`. */
-lode_status lode_diagnose_call_worker_end(struct call_worker *w, struct call_track *track, lode_error *error);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One pass over all events, in parallel over tracks, and the sums of its workers. */
-#include "analysis/diagnose/calls/pass.h"
+#include "analysis/diagnose/calls/part.h"
 
 #include "base/compare.h"
 #include "model/recording/recording.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,12 @@ enum {
 struct reading {
     struct lode_diagnosis *d;
     struct lode_pass pass;
+    size_t collectives_max, waits_max; /* of a track */
     struct call_worker *workers;
+    struct call_join **joins; /* by track, of those that are cut */
+    pthread_mutex_t lock;     /* protects joins */
+    struct call_worker **all; /* workers and those of joins: their sums are those of all tracks */
+    unsigned all_count;
     struct lode_map index; /* from pairs of functions to pairs + 1 */
     struct lode_array pairs;
     struct lode_map edge_index;
@@ -42,14 +48,105 @@ static lode_status take(void *user, unsigned worker, const lode_event *events, s
     return lode_diagnose_call_worker_take(&r->workers[worker], events, count, error);
 }
 
+static lode_status resume(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error)
+{
+    struct reading *r = user;
+    return lode_diagnose_call_worker_resume(&r->workers[worker], cut, error);
+}
+
+static lode_status stop(void *user, unsigned worker, const struct lode_cut *cut, lode_error *error)
+{
+    struct reading *r = user;
+    return lode_diagnose_call_worker_stop(&r->workers[worker], cut, error);
+}
+
+static lode_status open_worker(const struct reading *r, struct call_worker *worker, lode_error *error)
+{
+    return lode_diagnose_call_worker_open(worker, r->d, r->collectives_max, r->waits_max, error);
+}
+
+/* The join of a track; others wait. */
+static lode_status find_join(struct reading *r, const lode_track_row *row, struct call_join **out,
+                             lode_error *error)
+{
+    struct call_join *join = r->joins[row->track];
+    if (join == NULL) {
+        join = r->joins[row->track] = lode_workers_new(1, sizeof *join);
+        LODE_TRY_ALLOC(join, error);
+        join->is_open = true;
+        join->row.track = row->track;
+        LODE_TRY(open_worker(r, &join->w, error));
+        lode_diagnose_call_worker_begin(&join->w, row);
+    }
+    *out = join;
+    return LODE_OK;
+}
+
+static lode_status end_piece(struct reading *r, struct call_worker *worker, const lode_track_row *row,
+                             lode_error *error)
+{
+    struct call_track *track = &r->d->calls->tracks[row->track];
+    struct call_part *part;
+    struct call_join *join;
+    lode_status status = lode_diagnose_call_worker_leave(worker, &part, error);
+    part->row = *row;
+    pthread_mutex_lock(&r->lock);
+    if (status == LODE_OK)
+        status = find_join(r, row, &join, error);
+    if (status == LODE_OK)
+        status = lode_diagnose_call_join(join, part, track, error);
+    else
+        lode_diagnose_call_part_free(part);
+    if (status == LODE_OK) {
+        track->begin = join->row.begin;
+        track->end = join->row.end;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return status;
+}
+
 static lode_status end_track(void *user, unsigned worker, lode_track_row *row, lode_error *error)
 {
     struct reading *r = user;
     struct call_track *track = &r->d->calls->tracks[row->track];
+    if (r->workers[worker].part)
+        return end_piece(r, &r->workers[worker], row, error);
     LODE_TRY(lode_diagnose_call_worker_end(&r->workers[worker], track, error));
     track->begin = row->begin;
     track->end = row->end;
     return LODE_OK;
+}
+
+static void close_workers(struct reading *r)
+{
+    for (unsigned i = 0; r->workers && i < r->pass.threads; i++)
+        lode_diagnose_call_worker_close(&r->workers[i]);
+    for (uint32_t i = 0; r->joins && i < r->pass.row_count; i++)
+        if (r->joins[i]) {
+            lode_diagnose_call_join_close(r->joins[i]);
+            free(r->joins[i]);
+            r->joins[i] = NULL;
+        }
+}
+
+static lode_status open_workers(struct reading *r, lode_error *error)
+{
+    for (unsigned i = 0; i < r->pass.threads; i++)
+        LODE_TRY(open_worker(r, &r->workers[i], error));
+    return LODE_OK;
+}
+
+/* Pieces of tracks were read that do not fit: all begins again. */
+static lode_status restart(void *user, lode_error *error)
+{
+    struct reading *r = user;
+    struct call_facts *facts = r->d->calls;
+    close_workers(r);
+    for (size_t i = 0; i < facts->track_count; i++)
+        lode_diagnose_call_track_free(&facts->tracks[i]);
+    memset(facts->tracks, 0, facts->track_count * sizeof *facts->tracks);
+    memset(r->workers, 0, r->pass.threads * sizeof *r->workers);
+    return open_workers(r, error);
 }
 
 static int count_finding(void *user, const lode_finding *finding)
@@ -66,24 +163,42 @@ static int pass_progress_on(void *user, const char *phase, uint64_t done, uint64
     return r->d->options.on_progress(r->d->options.user, phase, done, total);
 }
 
+/* Their sums, in any order. */
+static lode_status list_workers(struct reading *r, lode_error *error)
+{
+    r->all = calloc(r->pass.threads + (size_t)r->pass.row_count, sizeof *r->all);
+    LODE_TRY_ALLOC(r->all, error);
+    for (unsigned i = 0; i < r->pass.threads; i++)
+        r->all[r->all_count++] = &r->workers[i];
+    for (uint32_t i = 0; i < r->pass.row_count; i++)
+        if (r->joins[i])
+            r->all[r->all_count++] = &r->joins[i]->w;
+    return LODE_OK;
+}
+
 static lode_status read_tracks(struct reading *r, lode_error *error)
 {
     struct call_facts *facts = r->d->calls;
     size_t most = COLLECTIVES_ALL / ((size_t)r->pass.row_count + 1);
-    most = most < COLLECTIVES_MAX ? most : COLLECTIVES_MAX;
+    r->collectives_max = most < COLLECTIVES_MAX ? most : COLLECTIVES_MAX;
     size_t waits = WAITS_ALL / ((size_t)r->pass.row_count + 1);
-    waits = waits < WAITS_MIN ? WAITS_MIN : waits < WAITS_MAX ? waits : WAITS_MAX;
+    r->waits_max = waits < WAITS_MIN ? WAITS_MIN : waits < WAITS_MAX ? waits : WAITS_MAX;
+    lode_pass_cut(&r->pass);
     facts->track_count = r->pass.row_count;
     facts->tracks = calloc(facts->track_count + 1, sizeof *facts->tracks);
+    r->joins = calloc((size_t)r->pass.row_count + 1, sizeof *r->joins);
     r->workers = lode_pass_workers(&r->pass, sizeof *r->workers);
-    LODE_TRY_ALLOC(facts->tracks && r->workers, error);
-    for (unsigned i = 0; i < r->pass.threads; i++)
-        LODE_TRY(lode_diagnose_call_worker_open(&r->workers[i], r->d, most, waits, error));
+    LODE_TRY_ALLOC(facts->tracks && r->joins && r->workers, error);
+    LODE_TRY(open_workers(r, error));
     r->pass.begin = begin_track;
     r->pass.take = take;
     r->pass.end = end_track;
+    r->pass.resume = resume;
+    r->pass.stop = stop;
+    r->pass.restart = restart;
     r->pass.user = r;
-    return lode_diagnose_run_pass(r->d, &r->pass, error);
+    LODE_TRY(lode_diagnose_run_pass(r->d, &r->pass, error));
+    return list_workers(r, error);
 }
 
 /* ---- functions ---- */
@@ -112,24 +227,23 @@ static void add_function(struct call_function *sum, const struct call_function *
 static lode_status add_functions(struct reading *r, lode_error *error)
 {
     struct call_facts *facts = r->d->calls;
-    struct lode_sketches **sets = calloc(r->pass.threads, sizeof *sets);
-    for (unsigned i = 0; i < r->pass.threads; i++) {
-        if (r->workers[i].capacity > facts->function_count)
-            facts->function_count = r->workers[i].capacity;
-        facts->has_sched |= r->workers[i].has_sched;
+    struct lode_sketches **sets = calloc(r->all_count, sizeof *sets);
+    for (unsigned i = 0; i < r->all_count; i++) {
+        if (r->all[i]->capacity > facts->function_count)
+            facts->function_count = r->all[i]->capacity;
+        facts->has_sched |= r->all[i]->has_sched;
         if (sets)
-            sets[i] = &r->workers[i].sketches;
+            sets[i] = &r->all[i]->sketches;
     }
     facts->functions = calloc((size_t)facts->function_count + 1, sizeof *facts->functions);
     facts->sketches = calloc((size_t)facts->function_count + 1, sizeof *facts->sketches);
     bool has_memory = sets && facts->functions && facts->sketches;
     for (uint32_t f = 0; has_memory && f < facts->function_count; f++) {
-        for (unsigned i = 0; i < r->pass.threads; i++)
-            if (f < r->workers[i].capacity)
-                add_function(&facts->functions[f], &r->workers[i].functions[f]);
+        for (unsigned i = 0; i < r->all_count; i++)
+            if (f < r->all[i]->capacity)
+                add_function(&facts->functions[f], &r->all[i]->functions[f]);
         if (facts->functions[f].outer)
-            has_memory =
-                (facts->sketches[f] = lode_sketch_sum(sets, r->pass.threads, f, &facts->arena)) != NULL;
+            has_memory = (facts->sketches[f] = lode_sketch_sum(sets, r->all_count, f, &facts->arena)) != NULL;
     }
     free(sets);
     return has_memory ? LODE_OK : lode_fail_memory(error);
@@ -201,9 +315,9 @@ static int compare_pairs(const void *left, const void *right, void *argument)
 static lode_status add_pairs(struct reading *r, lode_error *error)
 {
     struct call_facts *facts = r->d->calls;
-    for (unsigned i = 0; i < r->pass.threads; i++)
-        for (size_t p = 0; p < r->workers[i].pairs.count; p++)
-            if (!add_pair(r, LODE_ARRAY_AT(&r->workers[i].pairs, struct call_pair, p)))
+    for (unsigned i = 0; i < r->all_count; i++)
+        for (size_t p = 0; p < r->all[i]->pairs.count; p++)
+            if (!add_pair(r, LODE_ARRAY_AT(&r->all[i]->pairs, struct call_pair, p)))
                 return lode_fail_memory(error);
     facts->pairs = r->pairs.items;
     facts->pair_count = r->pairs.count;
@@ -245,9 +359,9 @@ static int compare_edges(const void *left, const void *right, void *argument)
 static lode_status add_edges(struct reading *r, lode_error *error)
 {
     struct call_facts *facts = r->d->calls;
-    for (unsigned i = 0; i < r->pass.threads; i++)
-        for (size_t e = 0; e < r->workers[i].seen.edges.count; e++)
-            if (!add_edge(r, LODE_ARRAY_AT(&r->workers[i].seen.edges, struct call_edge, e)))
+    for (unsigned i = 0; i < r->all_count; i++)
+        for (size_t e = 0; e < r->all[i]->seen.edges.count; e++)
+            if (!add_edge(r, LODE_ARRAY_AT(&r->all[i]->seen.edges, struct call_edge, e)))
                 return lode_fail_memory(error);
     facts->edges = r->edges.items;
     facts->edge_count = r->edges.count;
@@ -273,9 +387,9 @@ static lode_status add_growths(struct reading *r, lode_error *error)
     struct call_facts *facts = r->d->calls;
     facts->growths = calloc((size_t)facts->function_count + 1, sizeof *facts->growths);
     LODE_TRY_ALLOC(facts->growths, error);
-    for (unsigned i = 0; i < r->pass.threads; i++)
-        for (uint32_t f = 0; f < r->workers[i].capacity; f++) {
-            struct call_growth **more = &r->workers[i].seen.growths[f];
+    for (unsigned i = 0; i < r->all_count; i++)
+        for (uint32_t f = 0; f < r->all[i]->capacity; f++) {
+            struct call_growth **more = &r->all[i]->seen.growths[f];
             if (*more && facts->growths[f])
                 add_growth(facts->growths[f], *more);
             else if (*more) {
@@ -290,9 +404,11 @@ static lode_status add_growths(struct reading *r, lode_error *error)
 
 static void close(struct reading *r)
 {
-    for (unsigned i = 0; r->workers && i < r->pass.threads; i++)
-        lode_diagnose_call_worker_close(&r->workers[i]);
+    close_workers(r);
+    pthread_mutex_destroy(&r->lock);
     free(r->workers);
+    free(r->joins);
+    free(r->all);
     lode_map_free(&r->index);
     lode_array_free(&r->pairs);
     lode_map_free(&r->edge_index);
@@ -309,6 +425,7 @@ lode_status lode_diagnose_call_facts_read(struct lode_diagnosis *d, lode_error *
     options.on_finding = count_finding;
     options.on_progress = d->options.on_progress ? pass_progress_on : NULL;
     options.user = &r;
+    pthread_mutex_init(&r.lock, NULL);
     lode_map_init(&r.index);
     lode_array_init(&r.pairs, sizeof(struct call_pair), UINT32_MAX - 1);
     lode_map_init(&r.edge_index);

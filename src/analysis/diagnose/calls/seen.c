@@ -3,18 +3,16 @@
  * The course of a track: when it waited and for what, its long calls, who calls whom, and how calls
  * change with their number. Memory is limited: once there are too many, the shorter ones go.
  */
-#include "analysis/diagnose/calls/pass.h"
+#include "analysis/diagnose/calls/part.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    WAIT_MIN = 2000,    /* nanoseconds; shorter ones mostly measure the recorder */
-    SPAN_MIN = 100000,  /* nanoseconds */
-    SPANS_MAX = 4096,   /* of a track */
-    BEAT_MAX = 1 << 20, /* us; longer ones are cut */
-    EDGES_MAX = 1 << 20,
-    ARGUMENTS_MAX = 1 << 16 /* of a track; further ones count as new */
+    WAIT_MIN = 2000,   /* nanoseconds; shorter ones mostly measure the recorder */
+    SPAN_MIN = 100000, /* nanoseconds */
+    SPANS_MAX = 4096,  /* of a track */
+    BEAT_MAX = 1 << 20 /* us; longer ones are cut */
 };
 
 void lode_diagnose_call_seen_open(struct call_seen *seen, size_t waits_max)
@@ -22,9 +20,10 @@ void lode_diagnose_call_seen_open(struct call_seen *seen, size_t waits_max)
     *seen = (struct call_seen){.waits_max = waits_max};
     lode_map_init(&seen->edge_index);
     lode_map_init(&seen->arguments);
-    lode_array_init(&seen->edges, sizeof(struct call_edge), EDGES_MAX);
-    lode_array_init(&seen->waits, sizeof(struct call_wait), waits_max);
-    lode_array_init(&seen->spans, sizeof(struct call_span), SPANS_MAX);
+    lode_array_init(&seen->edges, sizeof(struct call_edge), CALL_EDGES_MAX);
+    /* Between two records, a thread is off-CPU as often as the recording says. */
+    lode_array_init(&seen->waits, sizeof(struct call_wait), UINT32_MAX);
+    lode_array_init(&seen->spans, sizeof(struct call_span), SPANS_MAX + 1);
 }
 
 void lode_diagnose_call_seen_close(struct call_seen *seen)
@@ -50,40 +49,54 @@ void lode_diagnose_call_seen_begin(struct call_seen *seen)
     lode_map_clear(&seen->arguments);
     seen->wait_min = WAIT_MIN;
     seen->span_min = SPAN_MIN;
-    seen->serial = seen->last_sleep = seen->settled = 0;
+    seen->last_sleep = seen->settled = 0;
 }
 
 /* ---- waits and spans ---- */
 
-static void drop_short_waits(struct call_seen *seen)
+/* Longer ones stay. */
+static void raise_wait_min(struct call_seen *seen, uint64_t least)
 {
-    const struct call_wait *items = seen->waits.items;
-    while (seen->waits.count >= seen->waits_max) {
-        struct call_wait *kept = seen->waits.items;
-        size_t count = 0, settled = 0;
-        seen->wait_min *= 2;
-        for (size_t i = 0; i < seen->waits.count; i++)
-            if (items[i].to - items[i].from >= seen->wait_min) {
-                settled += i < seen->settled;
-                kept[count++] = items[i];
-            }
-        seen->waits.count = count;
-        seen->settled = settled;
-    }
+    struct call_wait *items = seen->waits.items;
+    size_t count = 0, settled = 0;
+    seen->wait_min = least;
+    for (size_t i = 0; i < seen->waits.count; i++)
+        if (items[i].to - items[i].from >= least) {
+            settled += i < seen->settled;
+            items[count++] = items[i];
+        }
+    seen->waits.count = count;
+    seen->settled = settled;
 }
 
-static void drop_short_spans(struct call_seen *seen)
+static void raise_span_min(struct call_seen *seen, uint64_t least)
 {
-    const struct call_span *items = seen->spans.items;
-    while (seen->spans.count >= SPANS_MAX) {
-        struct call_span *kept = seen->spans.items;
-        size_t count = 0;
-        seen->span_min *= 2;
-        for (size_t i = 0; i < seen->spans.count; i++)
-            if (items[i].to - items[i].from >= seen->span_min)
-                kept[count++] = items[i];
-        seen->spans.count = count;
-    }
+    struct call_span *items = seen->spans.items;
+    size_t count = 0;
+    seen->span_min = least;
+    for (size_t i = 0; i < seen->spans.count; i++)
+        if (items[i].to - items[i].from >= least)
+            items[count++] = items[i];
+    seen->spans.count = count;
+}
+
+/*
+ * If there are too many, those stay that are at least as long as the smallest limit at which there
+ * is room for all, in whatever parts they come.
+ */
+void lode_diagnose_call_seen_settle(struct call_seen *seen, size_t unsettled)
+{
+    seen->settled = seen->waits.count - unsettled;
+    while (seen->settled > seen->waits_max)
+        raise_wait_min(seen, seen->wait_min * 2);
+}
+
+void lode_diagnose_call_seen_limit(struct call_seen *seen, uint64_t wait_min, uint64_t span_min)
+{
+    if (wait_min > seen->wait_min)
+        raise_wait_min(seen, wait_min);
+    if (span_min > seen->span_min)
+        raise_span_min(seen, span_min);
 }
 
 static unsigned char why_of(const struct call_worker *w, const struct call_frame *frame, uint32_t entry)
@@ -115,39 +128,57 @@ static unsigned char why_of(const struct call_worker *w, const struct call_frame
 bool lode_diagnose_call_seen_wait(struct call_worker *w, const struct call_frame *frame, uint64_t from,
                                   uint64_t to)
 {
-    struct call_seen *seen = &w->seen;
-    if (to - from < seen->wait_min)
+    if (to - from < w->seen.wait_min)
         return true;
-    drop_short_waits(seen);
-    struct call_wait *wait = lode_array_push(&seen->waits);
     uint32_t entry = frame->pair ? LODE_ARRAY_AT(&w->pairs, struct call_pair, frame->pair - 1)->entry : 0;
-    if (wait)
-        *wait = (struct call_wait){from, to, frame->holder, entry, why_of(w, frame, entry)};
-    return wait != NULL;
+    struct call_wait wait = {from, to, frame->holder, entry, why_of(w, frame, entry)};
+    return lode_diagnose_call_seen_push(&w->seen, &wait);
+}
+
+bool lode_diagnose_call_seen_push(struct call_seen *seen, const struct call_wait *wait)
+{
+    if (wait->to - wait->from < seen->wait_min)
+        return true;
+    struct call_wait *copy = lode_array_push(&seen->waits);
+    if (copy)
+        *copy = *wait;
+    return copy != NULL;
 }
 
 void lode_diagnose_call_seen_record(struct call_seen *seen, bool is_made)
 {
     if (is_made)
         seen->waits.count = seen->settled;
-    seen->settled = seen->waits.count;
+    lode_diagnose_call_seen_settle(seen, 0);
 }
 
-static bool add_span(struct call_seen *seen, const struct call_frame *frame, uint64_t to, size_t depth)
+bool lode_diagnose_call_seen_span(struct call_seen *seen, const struct call_span *span)
+{
+    if (span->to - span->from < seen->span_min)
+        return true;
+    struct call_span *copy = lode_array_push(&seen->spans);
+    if (copy == NULL)
+        return false;
+    *copy = *span;
+    while (seen->spans.count > SPANS_MAX)
+        raise_span_min(seen, seen->span_min * 2);
+    return true;
+}
+
+static inline bool add_span(struct call_seen *seen, const struct call_frame *frame, uint64_t to, size_t depth)
 {
     if (to - frame->enter < seen->span_min)
         return true;
-    drop_short_spans(seen);
-    struct call_span *span = lode_array_push(&seen->spans);
-    if (span)
-        *span = (struct call_span){frame->enter, to, frame->function - 1, (uint32_t)depth};
-    return span != NULL;
+    struct call_span span = {frame->enter, to, frame->function - 1, (uint32_t)depth};
+    return lode_diagnose_call_seen_span(seen, &span);
 }
 
 void lode_diagnose_call_seen_sleep(struct call_worker *w, struct call_pair *pair, uint64_t from, uint64_t to)
 {
     uint64_t last = w->seen.last_sleep, slept = (to - from) / 1000, worked = (from - last) / 1000;
     w->seen.last_sleep = to;
+    if (last == 0 && w->part)
+        w->part->first_sleep = (struct call_sleep){pair->holder, pair->entry, from, to};
     if (last == 0)
         return;
     slept = slept < BEAT_MAX ? slept : BEAT_MAX;
@@ -162,10 +193,10 @@ void lode_diagnose_call_seen_sleep(struct call_worker *w, struct call_pair *pair
 
 /* ---- callers, and growth ---- */
 
-static uint32_t find_edge(struct call_seen *seen, uint32_t caller, uint32_t callee)
+uint32_t lode_diagnose_call_seen_edge(struct call_seen *seen, uint32_t caller, uint32_t callee)
 {
     bool added;
-    if (seen->edges.count >= EDGES_MAX)
+    if (seen->edges.count >= CALL_EDGES_MAX)
         return 0;
     uint32_t *place = lode_map_add(&seen->edge_index, (uint64_t)caller << 32 | callee, 0, &added);
     if (place == NULL || !added)
@@ -184,31 +215,51 @@ bool lode_diagnose_call_seen_enter(struct call_worker *w, struct call_frame *fra
     struct call_memo *memo = &w->memos[frame->function - 1];
     if (memo->edge == 0 || memo->caller != above->holder) {
         memo->caller = above->holder;
-        memo->edge = find_edge(&w->seen, above->holder, frame->function);
+        memo->edge = lode_diagnose_call_seen_edge(&w->seen, above->holder, frame->function);
     }
     frame->edge = memo->edge;
-    memo->number = memo->serial == above->serial ? memo->number + 1 : 0;
+    if (memo->serial == above->serial)
+        memo->number++;
+    else /* calls before the piece were perhaps below the same call */
+        memo->number = above->serial <= w->seen.carried && memo->serial < w->seen.first ? CALL_RELATIVE : 0;
     memo->serial = above->serial;
     frame->number = memo->number;
-    return frame->edge != 0 || w->seen.edges.count >= EDGES_MAX;
+    return frame->edge != 0 || w->seen.edges.count >= CALL_EDGES_MAX;
 }
 
-static bool add_growth(struct call_seen *seen, const struct call_frame *frame, uint64_t took)
+static inline bool add_step(struct call_seen *seen, uint32_t function, uint32_t number,
+                            const struct call_step *step)
 {
-    struct call_growth **growth = &seen->growths[frame->function - 1];
-    unsigned step = 0;
-    if (frame->number >> CALL_STEP_FIRST == 0)
+    struct call_growth **growth = &seen->growths[function];
+    unsigned i = 0;
+    if (number >> CALL_STEP_FIRST == 0)
         return true;
-    while (step + 1 < CALL_STEPS && frame->number >> (CALL_STEP_FIRST + 1 + step))
-        step++;
+    while (i + 1 < CALL_STEPS && number >> (CALL_STEP_FIRST + 1 + i))
+        i++;
     if (*growth == NULL && (*growth = calloc(1, sizeof **growth)) == NULL)
         return false;
-    struct call_step *at = &(*growth)->steps[step];
-    at->calls++;
-    at->numbers += frame->number;
-    at->callees += frame->callees;
-    at->running += took;
+    struct call_step *at = &(*growth)->steps[i];
+    at->calls += step->calls;
+    at->numbers += step->numbers;
+    at->callees += step->callees;
+    at->running += step->running;
     return true;
+}
+
+bool lode_diagnose_call_seen_growth(struct call_seen *seen, uint32_t function, uint32_t number,
+                                    const struct call_step *step)
+{
+    return add_step(seen, function, number, step);
+}
+
+static inline bool add_growth(struct call_worker *w, const struct call_frame *frame, uint64_t took)
+{
+    if (frame->number >> CALL_STEP_FIRST == 0)
+        return true;
+    if (frame->number & CALL_RELATIVE && w->part)
+        return lode_diagnose_call_part_growth(w, frame, took);
+    struct call_step step = {1, frame->number, frame->callees, took};
+    return add_step(&w->seen, frame->function - 1, frame->number, &step);
 }
 
 /* Whether a call has the arguments of one before. */
@@ -217,9 +268,11 @@ static bool add_arguments(struct call_worker *w, const struct call_frame *frame,
     struct call_function *function = &w->functions[frame->function - 1];
     struct lode_map *known = &w->seen.arguments;
     bool added = true;
-    if (known->count >= ARGUMENTS_MAX)
+    if (known->count >= CALL_ARGUMENTS_MAX)
         added = lode_map_get(known, frame->arguments) == NULL;
     else if (lode_map_add(known, frame->arguments, 0, &added) == NULL)
+        return false;
+    if (added && w->part && !lode_diagnose_call_part_first(w, frame, took))
         return false;
     function->argued++;
     function->repeated += !added;
@@ -236,7 +289,7 @@ bool lode_diagnose_call_seen_leave(struct call_worker *w, const struct call_fram
         edge->calls++;
         edge->running += is_outer ? took : 0;
     }
-    if (is_outer && !add_growth(&w->seen, frame, took))
+    if (is_outer && !add_growth(w, frame, took))
         return false;
     if (is_outer && frame->arguments && !add_arguments(w, frame, took))
         return false;
@@ -256,13 +309,19 @@ static bool copy_items(const struct lode_array *array, void **copy, size_t *coun
     return *copy || size == 0;
 }
 
-bool lode_diagnose_call_seen_end(struct call_seen *seen, struct call_track *track)
+bool lode_diagnose_call_seen_copy(const struct call_seen *seen, struct call_track *track)
 {
     void *waits, *spans;
     bool has_memory = copy_items(&seen->waits, &waits, &track->wait_count);
     has_memory &= copy_items(&seen->spans, &spans, &track->span_count);
     track->waits = waits;
     track->spans = spans;
-    track->wait_min = seen->wait_min > WAIT_MIN ? seen->wait_min : 0;
     return has_memory;
+}
+
+bool lode_diagnose_call_seen_end(struct call_seen *seen, struct call_track *track)
+{
+    lode_diagnose_call_seen_settle(seen, 0);
+    track->wait_min = seen->wait_min > WAIT_MIN ? seen->wait_min : 0;
+    return lode_diagnose_call_seen_copy(seen, track);
 }

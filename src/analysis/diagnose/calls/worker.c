@@ -4,12 +4,15 @@
  * and time that it was pre-empted. What a call took is a difference of clocks, so that off-CPU time
  * costs nothing per call.
  */
-#include "analysis/diagnose/calls/pass.h"
+#include "analysis/diagnose/calls/part.h"
 
 #include "base/memory/hash.h"
+#include "model/recording/recording.h"
 #include <lode/name.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 
 enum {
     FUNCTIONS_FIRST = 256,
@@ -19,6 +22,12 @@ enum {
 
 /* Waiting for other threads or ranks. */
 #define MUTUAL (CALL_SET(MPI) | CALL_SET(MPI_STARTUP) | CALL_OPENMP | CALL_SET(LOCK))
+
+/* Roles of calls that do something when they begin, and when they end. */
+#define BEGINS (1u << ROLE_DROP | 1u << ROLE_COND)
+#define ENDS                                                                                                 \
+    (1u << ROLE_TAKE | 1u << ROLE_COND | 1u << ROLE_JOIN | 1u << ROLE_FUTURE | 1u << ROLE_BARRIER |          \
+     1u << ROLE_PARALLEL | 1u << ROLE_ALL)
 
 /* ---- space ---- */
 
@@ -67,6 +76,7 @@ void lode_diagnose_call_worker_close(struct call_worker *w)
     free(w->touched);
     free(w->frames);
     free(w->track.collectives);
+    lode_diagnose_call_part_free(w->part);
 }
 
 /* ---- functions and pairs ---- */
@@ -113,93 +123,23 @@ static uint32_t find_pair(struct call_worker *w, uint32_t holder, uint32_t entry
     return *place = (uint32_t)w->pairs.count;
 }
 
+struct call_pair *lode_diagnose_call_pair(struct call_worker *w, uint32_t holder, uint32_t entry)
+{
+    uint32_t number = find_pair(w, holder, entry);
+    return number ? LODE_ARRAY_AT(&w->pairs, struct call_pair, number - 1) : NULL;
+}
+
 static struct call_pair *pair_at(const struct call_worker *w, uint32_t pair)
 {
     return LODE_ARRAY_AT(&w->pairs, struct call_pair, pair - 1);
 }
 
-/* ---- roles ---- */
-
-static void take_lock(struct call_worker *w, uint64_t time)
-{
-    if (w->hold_count < CALL_HOLDS_MAX)
-        w->holds[w->hold_count++] = (struct call_hold){time, w->track.preempted};
-}
-
-static void drop_lock(struct call_worker *w, uint64_t time)
-{
-    const struct call_frame *caller = &w->frames[w->depth];
-    struct call_hold hold = {caller->enter, caller->paused};
-    if (w->hold_count)
-        hold = w->holds[--w->hold_count];
-    else if (w->depth == 0)
-        return;
-    else if (w->woken.since > hold.since) /* recorders may miss calls that take locks */
-        hold = w->woken;
-    w->track.holding += time - hold.since - (w->track.preempted - hold.paused);
-}
-
-static bool add_collective(struct call_worker *w, const struct call_frame *frame, uint64_t time)
-{
-    struct call_track *track = &w->track;
-    if (track->collective_count >= w->collectives_max) {
-        track->are_all = false;
-        return true;
-    }
-    if (track->collective_count == track->collective_capacity) {
-        if (!LODE_GROW(track->collectives, track->collective_capacity,
-                       track->collective_capacity ? track->collective_capacity * 2 : 64))
-            return false;
-    }
-    track->collectives[track->collective_count++] =
-        (struct call_collective){frame->enter, time, frame->function - 1};
-    return true;
-}
-
-static void enter_role(struct call_worker *w, enum call_role role, uint64_t time)
-{
-    if (role == ROLE_DROP || role == ROLE_COND)
-        drop_lock(w, time);
-}
-
-static bool leave_role(struct call_worker *w, enum call_role role, const struct call_frame *frame,
-                       uint64_t time)
-{
-    uint64_t took = time - frame->enter - (w->track.preempted - frame->paused);
-    if (role == ROLE_TAKE || role == ROLE_COND)
-        take_lock(w, time);
-    else if (role == ROLE_JOIN || role == ROLE_FUTURE)
-        w->track.joining += took;
-    else if (role == ROLE_BARRIER)
-        w->track.barriers += took;
-    else if (role == ROLE_PARALLEL && w->memos[frame->function - 1].active == 0)
-        w->track.parallel += time - frame->enter;
-    else if (role == ROLE_ALL)
-        return add_collective(w, frame, time);
-    return true;
-}
-
-/* The bytes that a call says that it transferred. */
-static void count_bytes(struct call_worker *w, const lode_event *event, struct call_pair *pair)
-{
-    lode_argument result;
-    size_t count = 0;
-    lode_error ignored = {0};
-    if (lode_event_arguments(w->recording, w->track.track, event, &result, 1, &count, &ignored) != LODE_OK ||
-        count == 0)
-        return;
-    bool is_signed = result.kind == LODE_VALUE_SIGNED || result.kind == LODE_VALUE_AUTO;
-    if (!is_signed || result.signed_value < 0 || result.signed_value > INT64_MAX / 2)
-        return;
-    pair->bytes += (uint64_t)result.signed_value;
-    pair->sized++;
-}
-
 /* ---- calls ---- */
 
 /* Only what is no function of the application, and not below another library function. */
-static bool place_call(struct call_worker *w, struct call_frame *frame, const struct call_frame *above,
-                       const struct call_function *known, uint32_t function)
+static ALWAYS_INLINE bool place_call(struct call_worker *w, struct call_frame *frame,
+                                     const struct call_frame *above, const struct call_function *known,
+                                     uint32_t function)
 {
     frame->holder = above->holder;
     frame->pair = above->pair;
@@ -233,45 +173,78 @@ static void begin_frame(struct call_frame *frame, const struct call_worker *w, u
     frame->arguments = 0;
 }
 
-static bool enter(struct call_worker *w, const lode_event *event)
+/* Room for another call, and what its function is; NULL if out of memory. */
+static ALWAYS_INLINE struct call_frame *find_room(struct call_worker *w, const lode_function *function)
 {
-    uint32_t index = event->function->index;
-    if ((index >= w->capacity && !grow_functions(w, index)) ||
+    if ((function->index >= w->capacity && !grow_functions(w, function->index)) ||
         (w->depth + 1 >= w->depth_max && !grow_frames(w)))
-        return false;
-    struct call_function *known = &w->functions[index];
-    if (!known->is_known)
-        learn(w, event->function);
-    const struct call_frame *above = &w->frames[w->depth];
-    struct call_frame *frame = &w->frames[w->depth + 1];
-    begin_frame(frame, w, event->time, index + 1);
+        return NULL;
+    if (!w->functions[function->index].is_known)
+        learn(w, function);
+    return &w->frames[w->depth + 1];
+}
+
+/* What a call is, by the calls that it is in. */
+static ALWAYS_INLINE bool open_frame(struct call_worker *w, struct call_frame *frame, uint64_t time,
+                                     uint32_t index)
+{
+    const struct call_function *known = &w->functions[index];
+    const struct call_frame *above = frame - 1;
+    begin_frame(frame, w, time, index + 1);
     frame->path = (unsigned char)lode_activity_below(above->path, known->activity);
     frame->is_useful = (CALL_NOT_USEFUL >> frame->path & 1) == 0;
     frame->in_body = above->in_body | (known->role == ROLE_BODY);
     frame->spins = CALL_SPINNING >> frame->path & 1 ||
                    (frame->path == LODE_ACTIVITY_LOCK && (known->spins || above->spins));
-    if (!place_call(w, frame, above, known, index + 1))
-        return false;
-    if (w->track.entry == 0)
-        w->track.entry = index + 1;
-    w->memos[index].active++;
     uint32_t roles = known->activity == LODE_ACTIVITY_OWN ? 0 : above->roles;
     frame->is_nested = roles >> known->role & 1;
     frame->roles = roles | 1u << known->role;
     frame->serial = ++w->seen.serial;
-    w->frames[w->depth].callees++;
+    w->memos[index].active++;
+    return place_call(w, frame, above, known, index + 1);
+}
+
+struct call_frame *lode_diagnose_call_open(struct call_worker *w, uint32_t index, uint64_t time)
+{
+    const lode_function *function = lode_function_table_at(recording_functions(w->recording), index);
+    struct call_frame *frame = find_room(w, function);
+    if (frame == NULL || !open_frame(w, frame, time, index))
+        return NULL;
+    w->depth++;
+    return frame;
+}
+
+bool lode_diagnose_call_know(struct call_worker *w, uint32_t index)
+{
+    if (index >= w->capacity && !grow_functions(w, index))
+        return false;
+    if (!w->functions[index].is_known)
+        learn(w, lode_function_table_at(recording_functions(w->recording), index));
+    return true;
+}
+
+static bool enter(struct call_worker *w, const lode_event *event)
+{
+    const uint32_t index = event->function->index;
+    struct call_frame *frame = find_room(w, event->function);
+    if (frame == NULL || !open_frame(w, frame, event->time, index))
+        return false;
+    const struct call_function *known = &w->functions[index];
+    if (w->track.entry == 0)
+        w->track.entry = index + 1;
+    frame[-1].callees++;
     if (known->activity == LODE_ACTIVITY_OWN && event->data_size)
         frame->arguments = lode_hash_pair(lode_hash_bytes(event->data, event->data_size), index + 1);
-    if (known->activity == LODE_ACTIVITY_OWN && !lode_diagnose_call_seen_enter(w, frame, above))
+    if (known->activity == LODE_ACTIVITY_OWN && !lode_diagnose_call_seen_enter(w, frame, frame - 1))
         return false;
-    if (known->role != ROLE_NONE && !frame->is_nested)
-        enter_role(w, (enum call_role)known->role, event->time);
+    if (BEGINS >> known->role & 1 && !frame->is_nested)
+        lode_diagnose_call_enter_role(w, (enum call_role)known->role, event->time);
     w->depth++;
     return true;
 }
 
 /* Counters are in no cache: all of a batch are fetched before the first one is needed. */
-static bool add_to_sketches(struct call_worker *w)
+bool lode_diagnose_call_flush(struct call_worker *w)
 {
     uint32_t places[CALL_BATCH];
     const size_t count = w->taken_count;
@@ -293,30 +266,39 @@ static bool add_to_sketches(struct call_worker *w)
     return true;
 }
 
-/* A library function that was called by the application ends. */
-static bool leave_pair(struct call_worker *w, const struct call_frame *frame, const lode_event *event)
+/* What a call of a library function by the application took. */
+static ALWAYS_INLINE bool leave_pair(struct call_worker *w, const struct call_frame *frame, uint64_t time)
 {
     struct call_pair *pair = pair_at(w, frame->pair);
-    uint64_t took = event->time - frame->enter - (w->track.preempted - frame->paused);
+    uint64_t took = time - frame->enter - (w->track.preempted - frame->paused);
     pair->calls++;
     pair->running += w->track.running - frame->running;
     if (took >= LONG_CALL) {
         pair->waiting += took;
         pair->long_calls++;
     }
-    pair->locked += w->hold_count ? took : 0;
-    if (event->data_size && frame->path == LODE_ACTIVITY_FILE)
-        count_bytes(w, event, pair);
-    if (frame->path == LODE_ACTIVITY_SLEEP)
-        lode_diagnose_call_seen_sleep(w, pair, frame->enter, event->time);
+    if (w->hold_count)
+        pair->locked += took;
+    else if (w->base)
+        pair->unsure += took;
     bool is_wait = CALL_WAITING >> frame->path & 1 && (frame->spins || !w->is_blocked_known);
     return !is_wait || w->track.useful - frame->useful > took / 2 ||
-           lode_diagnose_call_seen_wait(w, frame, frame->enter, event->time);
+           lode_diagnose_call_seen_wait(w, frame, frame->enter, time);
+}
+
+/* What it did, whatever it took. */
+static void note_pair(struct call_worker *w, const struct call_frame *frame, const lode_event *event)
+{
+    struct call_pair *pair = pair_at(w, frame->pair);
+    if (event->data_size && frame->path == LODE_ACTIVITY_FILE)
+        lode_diagnose_call_count_bytes(w, event, pair);
+    if (frame->path == LODE_ACTIVITY_SLEEP)
+        lode_diagnose_call_seen_sleep(w, pair, frame->enter, event->time);
 }
 
 /* How long an outermost call of a function took. */
-static bool add_outer(struct call_worker *w, struct call_function *known, const struct call_frame *frame,
-                      uint64_t time)
+static ALWAYS_INLINE bool add_outer(struct call_worker *w, struct call_function *known,
+                                    const struct call_frame *frame, uint64_t time)
 {
     uint64_t took = known->activity == LODE_ACTIVITY_OWN ? w->track.useful - frame->useful
                                                          : w->track.running - frame->running;
@@ -326,11 +308,11 @@ static bool add_outer(struct call_worker *w, struct call_function *known, const 
     known->most = took > known->most ? took : known->most;
     __builtin_prefetch(&w->sketches.tables[frame->function - 1][sketch_shift(took)]);
     w->taken[w->taken_count++] = (struct call_taken){took, frame->function - 1};
-    return w->taken_count < CALL_BATCH || add_to_sketches(w);
+    return w->taken_count < CALL_BATCH || lode_diagnose_call_flush(w);
 }
 
 /* Work of library functions is work of the function of the application that calls them. */
-static void add_held(struct call_worker *w, const struct call_frame *frame)
+static ALWAYS_INLINE void add_held(struct call_worker *w, const struct call_frame *frame)
 {
     struct call_memo *memo = &w->memos[frame->holder - 1];
     if (memo->held == 0)
@@ -340,32 +322,59 @@ static void add_held(struct call_worker *w, const struct call_frame *frame)
     w->functions[frame->holder - 1].held += frame->self;
 }
 
-/* A call ends. If a repair says so, how long it took is not known. */
-static bool leave(struct call_worker *w, const lode_event *event)
+/*
+ * A call ends. If a repair says so, how long it took is not known. Of a call that began before the
+ * piece, only what its events say is known here (`is_here`), and the rest where pieces are joined.
+ */
+static ALWAYS_INLINE bool end_call(struct call_worker *w, const lode_event *event, bool is_here,
+                                   bool is_joined)
 {
     bool has_ended = !(event->flags & LODE_EVENT_MADE);
-    if (w->depth == 0)
-        return true; /* nothing is open */
     const struct call_frame *frame = &w->frames[w->depth--];
     uint32_t index = frame->function - 1;
     struct call_function *known = &w->functions[index];
     struct call_memo *memo = &w->memos[index];
-    known->calls++;
-    known->own += frame->self;
-    if (frame->is_useful && frame->holder && frame->self)
-        add_held(w, frame);
-    w->track.time[frame->path] += frame->self;
-    w->track.calls++;
+    bool is_paired = has_ended && frame->pair && w->frames[w->depth].pair == 0;
     memo->active -= memo->active > 0;
-    if (has_ended && memo->active == 0 && !add_outer(w, known, frame, event->time))
-        return false;
-    if (known->activity == LODE_ACTIVITY_OWN && has_ended &&
-        !lode_diagnose_call_seen_leave(w, frame, event->time, memo->active == 0))
-        return false;
-    if (has_ended && frame->pair && w->frames[w->depth].pair == 0 && !leave_pair(w, frame, event))
-        return false;
-    return known->role == ROLE_NONE || frame->is_nested ||
-           leave_role(w, (enum call_role)known->role, frame, event->time);
+    if (is_joined) {
+        known->calls++;
+        known->own += frame->self;
+        if (frame->is_useful && frame->holder && frame->self)
+            add_held(w, frame);
+        w->track.time[frame->path] += frame->self;
+        w->track.calls++;
+        if (has_ended && memo->active == 0 && !add_outer(w, known, frame, event->time))
+            return false;
+        if (known->activity == LODE_ACTIVITY_OWN && has_ended &&
+            !lode_diagnose_call_seen_leave(w, frame, event->time, memo->active == 0))
+            return false;
+        if (is_paired && !leave_pair(w, frame, event->time))
+            return false;
+    }
+    if (is_here && is_paired)
+        note_pair(w, frame, event);
+    if ((ENDS >> known->role & 1) == 0 || frame->is_nested)
+        return true;
+    if (is_joined)
+        lode_diagnose_call_leave_wait(w, (enum call_role)known->role, frame, event->time);
+    return !is_here || lode_diagnose_call_leave_role(w, (enum call_role)known->role, frame, event->time);
+}
+
+bool lode_diagnose_call_end_here(struct call_worker *w, const lode_event *event)
+{
+    return end_call(w, event, true, false);
+}
+
+bool lode_diagnose_call_end_joined(struct call_worker *w, const lode_event *event)
+{
+    return end_call(w, event, false, true);
+}
+
+static bool leave(struct call_worker *w, const lode_event *event)
+{
+    if (w->depth > w->carried)
+        return end_call(w, event, true, true);
+    return w->depth == 0 || lode_diagnose_call_part_leave(w, event);
 }
 
 /* ---- off-CPU time ---- */
@@ -424,13 +433,16 @@ static void take_record(struct call_worker *w, const lode_event *event)
 {
     const struct call_pending *pending = &w->pending;
     bool is_made = event->flags & LODE_EVENT_MADE;
+    if (is_made && w->part)
+        lode_diagnose_call_part_made(w);
     if (pending->pair && !is_made) {
         struct call_pair *pair = pair_at(w, pending->pair);
         pair->blocked += pending->blocked;
         lode_diagnose_call_pair_note(pair, pending->from, pending->to, w->track.track);
     }
     w->pending.pair = 0;
-    lode_diagnose_call_seen_record(&w->seen, is_made);
+    if (w->seen.waits.count != w->seen.settled)
+        lode_diagnose_call_seen_record(&w->seen, is_made);
     w->track.unended = is_made ? w->track.running - w->recorded : 0;
     w->recorded = is_made ? w->recorded : w->track.running;
 }
@@ -484,8 +496,13 @@ void lode_diagnose_call_worker_begin(struct call_worker *w, const lode_track_row
     w->track =
         (struct call_track){.track = row->track, .pid = track->pid, .tid = track->tid, .are_all = true};
     w->depth = 0;
-    w->frames[0] = (struct call_frame){.path = LODE_ACTIVITY_COUNT};
-    w->hold_count = 0;
+    w->frames[0] = (struct call_frame){.path = LODE_ACTIVITY_COUNT, .serial = ++w->seen.serial};
+    w->seen.first = w->seen.serial;
+    w->seen.carried = 0;
+    w->hold_count = w->base = 0;
+    w->carried = 0;
+    lode_diagnose_call_part_free(w->part);
+    w->part = NULL;
     w->woken = (struct call_hold){0};
     w->pending.pair = 0;
     w->recorded = 0;
@@ -516,7 +533,7 @@ lode_status lode_diagnose_call_worker_end(struct call_worker *w, struct call_tra
         memo->held = memo->alone = 0;
     }
     w->touched_count = 0;
-    bool has_memory = lode_diagnose_call_seen_end(&w->seen, &w->track) && add_to_sketches(w);
+    bool has_memory = lode_diagnose_call_seen_end(&w->seen, &w->track) && lode_diagnose_call_flush(w);
     *track = w->track;
     w->track = (struct call_track){0};
     LODE_TRY_ALLOC(has_memory, error);
