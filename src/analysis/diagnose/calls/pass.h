@@ -80,6 +80,7 @@ struct call_seen {
     uint64_t wait_min, span_min; /* nanoseconds */
     struct lode_array waits, spans;
     size_t settled;      /* waits that a record follows */
+    uint64_t between;    /* times off-CPU since the last record */
     uint64_t serial;     /* of the last call, of all tracks */
     uint64_t last_sleep; /* the end of it; 0: none */
     /* Of a piece, serials: it begins with `first`, and calls that began before end at `carried`. */
@@ -171,6 +172,9 @@ bool lode_diagnose_call_seen_leave(struct call_worker *w, const struct call_fram
 void lode_diagnose_call_seen_record(struct call_seen *seen, bool is_made);
 bool lode_diagnose_call_seen_wait(struct call_worker *w, const struct call_frame *frame, uint64_t from,
                                   uint64_t to);
+/* The same of a time off-CPU. */
+bool lode_diagnose_call_seen_off(struct call_worker *w, const struct call_frame *frame, uint64_t from,
+                                 uint64_t to);
 void lode_diagnose_call_seen_sleep(struct call_worker *w, struct call_pair *pair, uint64_t from, uint64_t to);
 /* Adds one that is long enough. */
 bool lode_diagnose_call_seen_push(struct call_seen *seen, const struct call_wait *wait);

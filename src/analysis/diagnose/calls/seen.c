@@ -9,10 +9,12 @@
 #include <string.h>
 
 enum {
-    WAIT_MIN = 2000,   /* nanoseconds; shorter ones mostly measure the recorder */
-    SPAN_MIN = 100000, /* nanoseconds */
-    SPANS_MAX = 4096,  /* of a track */
-    BEAT_MAX = 1 << 20 /* us; longer ones are cut */
+    WAIT_MIN = 2000,    /* nanoseconds; shorter ones mostly measure the recorder */
+    SPAN_MIN = 100000,  /* nanoseconds */
+    SPANS_MAX = 4096,   /* of a track */
+    BEAT_MAX = 1 << 20, /* us; longer ones are cut */
+    BETWEEN_LOG = 16,   /* so many times off-CPU between two records double the limit of waits */
+    DOUBLINGS_MAX = 40
 };
 
 void lode_diagnose_call_seen_open(struct call_seen *seen, size_t waits_max)
@@ -21,7 +23,6 @@ void lode_diagnose_call_seen_open(struct call_seen *seen, size_t waits_max)
     lode_map_init(&seen->edge_index);
     lode_map_init(&seen->arguments);
     lode_array_init(&seen->edges, sizeof(struct call_edge), CALL_EDGES_MAX);
-    /* Between two records, a thread is off-CPU as often as the recording says. */
     lode_array_init(&seen->waits, sizeof(struct call_wait), UINT32_MAX);
     lode_array_init(&seen->spans, sizeof(struct call_span), SPANS_MAX + 1);
 }
@@ -49,7 +50,7 @@ void lode_diagnose_call_seen_begin(struct call_seen *seen)
     lode_map_clear(&seen->arguments);
     seen->wait_min = WAIT_MIN;
     seen->span_min = SPAN_MIN;
-    seen->last_sleep = seen->settled = 0;
+    seen->last_sleep = seen->settled = seen->between = 0;
 }
 
 /* ---- waits and spans ---- */
@@ -133,6 +134,20 @@ bool lode_diagnose_call_seen_wait(struct call_worker *w, const struct call_frame
     uint32_t entry = frame->pair ? LODE_ARRAY_AT(&w->pairs, struct call_pair, frame->pair - 1)->entry : 0;
     struct call_wait wait = {from, to, frame->holder, entry, why_of(w, frame, entry)};
     return lode_diagnose_call_seen_push(&w->seen, &wait);
+}
+
+/*
+ * Waits count when a record follows. Until then, the limit grows with the number of times off-CPU,
+ * the same in a piece as in the track: no cut is between them and the record.
+ */
+bool lode_diagnose_call_seen_off(struct call_worker *w, const struct call_frame *frame, uint64_t from,
+                                 uint64_t to)
+{
+    uint64_t doublings = ++w->seen.between >> BETWEEN_LOG;
+    if (doublings > 0)
+        lode_diagnose_call_seen_limit(
+            &w->seen, (uint64_t)WAIT_MIN << (doublings < DOUBLINGS_MAX ? doublings : DOUBLINGS_MAX), 0);
+    return lode_diagnose_call_seen_wait(w, frame, from, to);
 }
 
 bool lode_diagnose_call_seen_push(struct call_seen *seen, const struct call_wait *wait)

@@ -410,7 +410,7 @@ static bool end_off(struct call_worker *w, const lode_event *event)
     w->track.time[w->depth == 0 ? LODE_ACTIVITY_COUNT
                   : is_waiting  ? frame->path
                                 : LODE_ACTIVITY_OFF_CPU] += took;
-    if (!frame->spins && !lode_diagnose_call_seen_wait(w, frame, w->off_since, event->time))
+    if (!frame->spins && !lode_diagnose_call_seen_off(w, frame, w->off_since, event->time))
         return false;
     if (w->depth == 0)
         return true;
@@ -441,6 +441,7 @@ static void take_record(struct call_worker *w, const lode_event *event)
         lode_diagnose_call_pair_note(pair, pending->from, pending->to, w->track.track);
     }
     w->pending.pair = 0;
+    w->seen.between = 0;
     if (w->seen.waits.count != w->seen.settled)
         lode_diagnose_call_seen_record(&w->seen, is_made);
     w->track.unended = is_made ? w->track.running - w->recorded : 0;
