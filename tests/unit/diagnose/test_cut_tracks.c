@@ -525,6 +525,38 @@ static void limits_are_those_of_the_track(void **state)
     assert_int_equal(end_block(&block, "limits"), 0);
 }
 
+/* Waits of which no record says yet that they count: more than double the limit once. */
+static void put_waits(struct block *block)
+{
+    enum {
+        WAITS = 80000
+    };
+    for (unsigned i = 0; i < WAITS; i++) {
+        minirec_perf(block->rec, "perf-cpu0.dat", block->time += 10, MINIREC_PERF_OUT, 100, 101);
+        block->time += 2500 + random_below(8000);
+        minirec_perf(block->rec, "perf-cpu0.dat", block->time, MINIREC_PERF_IN, 100, 101);
+    }
+}
+
+static void waits_between_two_records_have_a_limit(void **state)
+{
+    enum {
+        CALLS = 4000
+    };
+    struct minirec rec;
+    struct block block;
+    (void)state;
+    seed = 4;
+    begin_block(&block, &rec, CALLS);
+    minirec_set(&rec, "perf-cpu0.dat", "", 0);
+    for (unsigned i = 0; i < CALLS; i++) {
+        if (i == CALLS / 4 || i == CALLS - CALLS / 4)
+            put_waits(&block);
+        put_leaf(&block, i % 100 ? LEAF : WORK, i % 100 ? 20 : 3000);
+    }
+    assert_int_equal(end_block(&block, "between"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -535,6 +567,7 @@ int main(void)
         cmocka_unit_test(numbers_of_calls_go_on),
         cmocka_unit_test(the_longest_waits_are_kept),
         cmocka_unit_test(limits_are_those_of_the_track),
+        cmocka_unit_test(waits_between_two_records_have_a_limit),
         cmocka_unit_test(recordings_give_the_same_diagnosis_at_any_cut),
     };
     return run_with_corpus("cut_tracks", tests, sizeof tests / sizeof *tests);
