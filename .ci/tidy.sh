@@ -37,6 +37,9 @@ for field in fields:
 mapfile -t changes < <(if [ "$fraction" != 1/1 ]; then changed; fi)
 export LODE_TIDY_CHANGED="${changes[*]:-}"
 
+# What sources include that is generated.
+ninja -C "$build" -t targets all | sed -n 's/\(\.h\): CUSTOM_COMMAND$/\1/p' | xargs -r ninja -C "$build" >/dev/null
+
 # One entry for each file, whatever the number of programs that it is compiled for: with several, the va_list checker of clang-tidy 14
 # mistakes those after the first.
 mkdir -p "$build/tidy"
