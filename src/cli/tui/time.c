@@ -388,7 +388,7 @@ static int add_lines(const tui_app *app, char *text, size_t capacity)
     int is_good = 1;
     if (t->drawn_rows >= t->count)
         return 1;
-    int has_requests = app->rec && lode_recording_has_requests(app->rec->recording);
+    int has_requests = !app->db && lode_recording_has_requests(app->rec->recording);
     is_good = add_text(text, capacity, app->db ? " -p profile=" : has_requests ? " --id " : " -t ");
     for (size_t i = 0, end; i < t->drawn_rows && is_good; i = end) {
         unsigned first = number_of(app, t->lines[t->drawn_top + i]);

@@ -17,9 +17,7 @@ static void drop_lock(struct call_worker *w, uint64_t time)
     if (w->hold_count) {
         w->hold_count--;
         hold = w->holds[--w->hold_end % CALL_HOLDS_MAX];
-    } else if (w->part && lode_diagnose_call_part_drop(w, time))
-        return;
-    else if (w->depth == 0)
+    } else if ((w->part && lode_diagnose_call_part_drop(w, time)) || w->depth == 0)
         return;
     else if (w->woken.since > hold.since) /* recorders may miss calls that take locks */
         hold = w->woken;

@@ -117,7 +117,8 @@ static void join_locks(struct call_worker *w, const struct clocks *before, const
 {
     for (size_t i = 0; i < part->drops.count; i++)
         join_drop(w, before, LODE_ARRAY_AT(&part->drops, struct call_drop, i));
-    for (size_t i = 1; part->late_drops && i <= part->from->count; i++) {
+    size_t open = part->from ? part->from->count : 0;
+    for (size_t i = 1; i <= open; i++) {
         const struct call_drops *drops = &part->late_drops[i];
         struct call_hold hold = hold_in(w, i);
         w->track.holding += drops->sum - drops->count * (before->preempted + hold.since - hold.paused);

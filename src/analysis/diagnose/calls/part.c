@@ -189,7 +189,7 @@ static bool has_room(struct call_part *part, struct call_run *run)
 {
     if (run->capacity - run->size >= CODE_MAX)
         return true;
-    size_t capacity = run->capacity ? run->capacity * 2 : 4 * CODE_MAX;
+    size_t capacity = run->capacity ? run->capacity * 2 : (size_t)4 * CODE_MAX;
     part->run_bytes += capacity - run->capacity;
     return part->run_bytes <= RUN_BYTES_MAX && LODE_GROW(run->bytes, run->capacity, capacity);
 }

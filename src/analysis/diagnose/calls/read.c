@@ -166,6 +166,7 @@ static int pass_progress_on(void *user, const char *phase, uint64_t done, uint64
 /* Their sums, in any order. */
 static lode_status list_workers(struct reading *r, lode_error *error)
 {
+    r->all_count = 0;
     r->all = calloc(r->pass.threads + (size_t)r->pass.row_count, sizeof *r->all);
     LODE_TRY_ALLOC(r->all, error);
     for (unsigned i = 0; i < r->pass.threads; i++)
