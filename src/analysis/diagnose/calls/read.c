@@ -228,7 +228,7 @@ static void add_function(struct call_function *sum, const struct call_function *
 static lode_status add_functions(struct reading *r, lode_error *error)
 {
     struct call_facts *facts = r->d->calls;
-    struct lode_sketches **sets = calloc(r->all_count, sizeof *sets);
+    struct lode_sketches **sets = calloc((size_t)r->all_count + 1, sizeof *sets);
     for (unsigned i = 0; i < r->all_count; i++) {
         if (r->all[i]->capacity > facts->function_count)
             facts->function_count = r->all[i]->capacity;
