@@ -182,11 +182,17 @@ await test('what was found in the store is said', async () => {
   const page = await show(join(place, 'damaged.folded'));
   assert.match(await page.textContent('header'), /1 finding/);
   await page.close();
-  writeFileSync(join(place, 'damaged.folded'), `main;a 5\n${'this line has no count\n'.repeat(50000)}`);
-  const [many] = json(join(place, 'damaged.folded')).findings;
-  const other = await show(join(place, 'damaged.folded'));
+  // So many in one track that not all are counted: a third of the records is missing.
+  const damaged = join(place, 'damaged');
+  execFileSync(LODE, ['synth', 'recording', '--records', '30000', '--tasks', '1', '-o', damaged], { stdio: 'ignore' });
+  const track = join(damaged, '1000.dat'), records = readFileSync(track);
+  writeFileSync(track, Buffer.concat(Array.from({ length: records.length / 16 }, (_, i) => (i % 3 === 1 ? Buffer.alloc(0) : records.subarray(16 * i, 16 * i + 16)))));
+  const { findings } = json(damaged);
+  assert.ok(findings.some((finding) => finding.severity !== 'note' && finding.or_more));
+  const sum = findings.filter((finding) => finding.severity !== 'note').reduce((all, finding) => all + finding.count, 0);
+  const other = await show(damaged);
   const said = await other.textContent('header');
-  assert.equal(said.includes(`at least ${many.count.toLocaleString('en')} finding`), many.or_more === true, said);
+  assert.ok(said.includes(`at least ${sum.toLocaleString('en')} findings`), said);
   await other.close();
 });
 
